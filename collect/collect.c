@@ -402,20 +402,29 @@ static enum counterworks_status load(struct counterworks_collect *s, const char 
     return why ? fail(error, COUNTERWORKS_UNSUPPORTED, "%s", why) : COUNTERWORKS_OK;
 }
 
+/* Moves a descriptor behind the standard ones, which the agent has as its own. -1 for none. */
+static int keep_clear(int fd)
+{
+    const int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (fd >= 0)
+        close(fd);
+    return moved;
+}
+
 /* Makes the session's descriptors. */
 static enum counterworks_status make_wires(struct counterworks_collect *s, bool in_memory, int *end,
                                            struct counterworks_error *error)
 {
-    int ends[2];
-    if (in_memory && (s->capture = memfd_create("capture.cwd", MFD_CLOEXEC)) < 0)
+    int ends[2] = {-1, -1};
+    if (in_memory && (s->capture = keep_clear(memfd_create("capture.cwd", MFD_CLOEXEC))) < 0)
         return fail(error, COUNTERWORKS_IO, "cannot make a file in memory: %s", strerror(errno));
-    s->told = memfd_create("capture-agent", MFD_CLOEXEC);
-    if (s->told < 0 || fcntl(s->told, F_SETFL, O_APPEND) != 0 ||
-        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return fail(error, COUNTERWORKS_IO, "cannot make a connection to capture-agent: %s", strerror(errno));
-    s->wire = ends[0];
-    *end = ends[1];
-    return COUNTERWORKS_OK;
+    s->told = keep_clear(memfd_create("capture-agent", MFD_CLOEXEC));
+    (void)!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
+    s->wire = keep_clear(ends[0]);
+    *end = keep_clear(ends[1]);
+    return s->told >= 0 && fcntl(s->told, F_SETFL, O_APPEND) == 0 && s->wire >= 0 && *end >= 0
+               ? COUNTERWORKS_OK
+               : fail(error, COUNTERWORKS_IO, "cannot make a connection to capture-agent: %s", strerror(errno));
 }
 
 static enum counterworks_status start_agent(struct counterworks_collect *s, enum counterworks_collect_kind kind,
@@ -514,18 +523,28 @@ enum counterworks_status counterworks_collect_open(struct counterworks_collect *
     return status;
 }
 
-/* Reads the file in memory; NULL if it is empty, or without memory for it. */
-static void *read_capture(int fd, size_t *size)
+/* Reads the file in memory; *capture stays NULL if it is empty. */
+static enum counterworks_status read_capture(int fd, void **capture, size_t *size, struct counterworks_error *error)
 {
     struct stat file;
+    if (fd < 0)
+        return fail(error, COUNTERWORKS_USAGE,
+                    "found a session with an output, expected one whose capture is in memory");
     if (fstat(fd, &file) != 0 || file.st_size <= 0)
-        return NULL;
+        return fail(error, COUNTERWORKS_IO, "found no capture in memory, expected that capture-agent wrote it there");
     char *bytes = malloc((size_t)file.st_size);
-    *size = 0;
-    for (ssize_t n = 1; bytes && n > 0 && *size < (size_t)file.st_size; *size += (size_t)n)
-        if ((n = pread(fd, bytes + *size, (size_t)file.st_size - *size, (off_t)*size)) < 0)
-            n = 0;
-    return bytes;
+    size_t have = 0;
+    if (!bytes)
+        return fail_memory(error);
+    for (ssize_t n = 1; n > 0; have += n > 0 ? (size_t)n : 0)
+        n = pread(fd, bytes + have, (size_t)file.st_size - have, (off_t)have);
+    if (have != (size_t)file.st_size) {
+        free(bytes);
+        return fail(error, COUNTERWORKS_IO, "cannot read the capture in memory: %s", strerror(errno));
+    }
+    *capture = bytes;
+    *size = have;
+    return COUNTERWORKS_OK;
 }
 
 /* `capture`: NULL, or gets the file in memory */
@@ -539,12 +558,11 @@ static enum counterworks_status finish(struct counterworks_collect *s, void **ca
         return fail(error, COUNTERWORKS_USAGE, "found a session of the process before a fork, expected one's own");
     pthread_mutex_lock(&lock);
     enum counterworks_status status = end(s, tell, user, error);
-    if (capture && s->capture >= 0)
-        *capture = read_capture(s->capture, size);
-    if (status == COUNTERWORKS_OK && capture && !*capture)
-        status = s->capture >= 0 ? fail_memory(error)
-                                 : fail(error, COUNTERWORKS_USAGE,
-                                        "found a session with an output, expected one whose capture is in memory");
+    if (capture) {
+        const enum counterworks_status taken =
+            read_capture(s->capture, capture, size, status == COUNTERWORKS_OK ? error : NULL);
+        status = status == COUNTERWORKS_OK ? taken : status;
+    }
     current = NULL;
     drop(s);
     pthread_mutex_unlock(&lock);

@@ -12,7 +12,8 @@ static const struct cw_inject_mode *const mode = &cw_inject_sass;
 static const CUcontext context = (CUcontext)0x10;
 static const CUcontext second = (CUcontext)0x20;
 static int enabled, disabled, configured, fetched, watched;
-static bool lazily; /* CUPTI can patch single kernels only */
+static CUcontext lazily; /* there CUPTI can patch single kernels only */
+static bool breaks; /* the capture ends as counting stops */
 static struct cw_filter_options filter;
 
 static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
@@ -44,17 +45,19 @@ static CUptiResult unset_config(CUpti_SassMetricsUnsetConfig_Params *p)
 static CUptiResult enable(CUpti_SassMetricsEnable_Params *p)
 {
     cr_expect(p->ctx == context || p->ctx == second);
-    cr_expect(lazily || !p->enableLazyPatching, "it would wait inside launches");
+    cr_expect(lazily == p->ctx || !p->enableLazyPatching, "it would wait inside launches");
     cr_expect_eq(configured, 1);
     cr_expect_eq(watched, 1, "CUPTI counts one kernel only without this callback");
     enabled++;
-    return lazily && !p->enableLazyPatching ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
+    return lazily == p->ctx && !p->enableLazyPatching ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
 }
 
 static CUptiResult disable(CUpti_SassMetricsDisable_Params *p)
 {
     cr_expect(p->ctx == context || p->ctx == second);
     disabled++;
+    if (breaks)
+        cw_inject_fail(CW_ERR_DEVICE, "the end");
     return CUPTI_SUCCESS;
 }
 
@@ -87,6 +90,11 @@ static CUptiResult watch(uint32_t on, CUpti_SubscriberHandle subscriber, CUpti_C
     return CUPTI_SUCCESS;
 }
 
+static CUresult load_function(CUfunction function)
+{
+    return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
 static void call_begins(CUpti_CallbackId id)
 {
     const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .context = context};
@@ -96,7 +104,7 @@ static void call_begins(CUpti_CallbackId id)
 
 static void kernel_in(CUcontext c, const char *name)
 {
-    const cuLaunchKernel_params launch = {0};
+    const cuLaunchKernel_params launch = {.f = (CUfunction)0x77};
     const CUpti_CallbackData call = {.context = c, .symbolName = name, .functionParams = &launch};
     mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
 }
@@ -126,6 +134,7 @@ static void begin(void)
     api->cuptiSassMetricsGetDataProperties = data_properties;
     api->cuptiSassMetricsFlushData = flush_data;
     api->cuptiEnableCallback = watch;
+    api->cuFuncLoad = load_function;
     cw_writer_init(&setup);
     cw_write_u8(&setup, false);
     cw_write_u32(&setup, 1);
@@ -247,7 +256,7 @@ Test(sass, patches_no_kernel_beside_others)
 
 Test(sass, patches_inside_launches_where_all_at_once_is_refused)
 {
-    lazily = true;
+    lazily = context;
     begin();
     kernel("first");
     cr_expect(enabled == 2 && disabled == 1);
@@ -259,6 +268,96 @@ Test(sass, patches_inside_launches_where_all_at_once_is_refused)
     mode->finish();
     launches[0] = 1;
     expect_sent(2, NULL, 0);
+    end();
+}
+
+/* What CUPTI refuses in one context it does in another. */
+Test(sass, each_context_is_patched_as_it_can_be)
+{
+    lazily = second;
+    begin();
+    mode->context_created(second, 0);
+    kernel("first");
+    kernel_in(second, "first");
+    cr_expect(enabled == 3 && disabled == 1);
+    kernel("second");
+    cr_expect(enabled == 4 && disabled == 2);
+    kernel_in(second, "second");
+    cr_expect(enabled == 4 && disabled == 2);
+    mode->context_destroyed(second);
+    end();
+}
+
+static int waits;
+
+static void count_wait(void)
+{
+    waits++;
+    fake_profiler.beside = count_wait;
+}
+
+/* CUPTI waits inside the launch otherwise, and holds up all others. */
+Test(sass, waits_for_rest_before_it_patches_inside_a_launch)
+{
+    lazily = context;
+    begin();
+    kernel("first");
+    fake_profiler.beside = count_wait;
+    kernel("first");
+    cr_expect_eq(waits, 0);
+    kernel("second");
+    cr_expect_eq(waits, 1);
+    kernel("second");
+    cr_expect_eq(waits, 1);
+    end();
+}
+
+static CUresult refuse(CUfunction function)
+{
+    (void)function;
+    return CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* The driver does it in the launch. */
+Test(sass, a_kernel_that_cannot_be_loaded_before_is_counted_from_its_second_launch)
+{
+    begin();
+    cw_inject->api.cuFuncLoad = refuse;
+    cw_inject->api.cuKernelGetFunction = NULL;
+    kernel("first");
+    kernel("first");
+    kernel("first");
+    mode->finish();
+    launches[2] = 1;
+    expect_sent(1, NULL, 0);
+    end();
+}
+
+/* Patched kernels would stay so for the rest of the program. */
+Test(sass, enables_nothing_behind_its_end)
+{
+    begin();
+    kernel("first");
+    breaks = true;
+    kernel("second");
+    cr_expect(cw_inject->over && enabled == 1 && disabled == 1);
+    fake_profiler_end();
+}
+
+static void destroy_second(void)
+{
+    mode->context_destroyed(second);
+}
+
+Test(sass, a_context_may_go_while_another_comes_to_rest)
+{
+    begin();
+    mode->context_created(second, 0);
+    graph();
+    fake_profiler.beside = destroy_second;
+    kernel_in(second, "first");
+    kernel("first");
+    cr_expect(enabled == 1 && !disabled);
     end();
 }
 

@@ -121,6 +121,40 @@ Test(collect, a_capture_may_stay_in_memory)
     cr_expect_eq(close_session(), COUNTERWORKS_INPUT, "nothing was launched");
 }
 
+/* As in a daemon. The agent has the standard descriptors as its own. */
+Test(collect, a_capture_in_memory_needs_no_standard_input)
+{
+    struct counterworks_collect_options options = COUNTERWORKS_COLLECT_OPTIONS;
+    void *bytes;
+    size_t size;
+    options.plan = "plan.cwc";
+    close(STDIN_FILENO);
+    cr_assert_eq(counterworks_collect_open(&session, COUNTERWORKS_COLLECT_KERNELS, &options, &error), COUNTERWORKS_OK,
+                 "%s", error.message);
+    work();
+    cr_assert_eq(counterworks_collect_take(session, &bytes, &size, NULL, NULL, &error), COUNTERWORKS_OK, "%s",
+                 error.message);
+    cr_expect_gt(size, 100);
+    free(bytes);
+}
+
+Test(collect, a_capture_that_went_elsewhere_is_not_in_memory)
+{
+    static const char *const elsewhere[] = {"-o", "run.cwd"};
+    struct counterworks_collect_options options = COUNTERWORKS_COLLECT_OPTIONS;
+    void *bytes;
+    size_t size;
+    options.plan = "plan.cwc";
+    options.arguments = elsewhere;
+    options.argument_count = 2;
+    cr_assert_eq(counterworks_collect_open(&session, COUNTERWORKS_COLLECT_KERNELS, &options, &error), COUNTERWORKS_OK,
+                 "%s", error.message);
+    work();
+    cr_expect_eq(counterworks_collect_take(session, &bytes, &size, NULL, NULL, &error), COUNTERWORKS_IO);
+    cr_expect(strstr(error.message, "found no capture in memory") && !bytes && !size);
+    cr_expect_str_eq(names(), "gemm softmax");
+}
+
 Test(collect, only_a_session_without_output_has_its_capture_in_memory)
 {
     void *bytes;

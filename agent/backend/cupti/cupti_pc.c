@@ -252,7 +252,7 @@ static void tell_losses(const struct capture *c)
                 c->full_buffers);
     const char *launches = cw_uncounted_launches(&c->uncounted, c->arena);
     if (launches && *launches)
-        fprintf(stderr, "capture-agent: launches without SASS metrics, under which they could fail: %s\n", launches);
+        fprintf(stderr, "capture-agent: launches without SASS metrics: %s\n", launches);
     if (c->uncounted.count)
         cw_text_print(stderr, "capture-agent: %u kernels were launched and not counted, such as %s\n",
                       c->uncounted.count, c->uncounted.example ? c->uncounted.example : "?");

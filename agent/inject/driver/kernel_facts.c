@@ -65,14 +65,48 @@ static void keep(const struct cw_known_kernel *kernel)
 
 /* Loads a kernel's code now. With lazy loading, its launch would load it, and variables with it that the batch has not
  * saved (module.h). */
-static void load(CUfunction kernel)
+static bool load(CUfunction kernel)
 {
     const struct cw_cupti *api = &cw_inject->api;
     CUfunction function;
-    if (!api->cuFuncLoad || api->cuFuncLoad(kernel) == CUDA_SUCCESS || !api->cuKernelGetFunction)
-        return;
-    if (api->cuKernelGetFunction(&function, (CUkernel)kernel) == CUDA_SUCCESS)
-        api->cuFuncLoad(function);
+    if (!api->cuFuncLoad)
+        return false;
+    return api->cuFuncLoad(kernel) == CUDA_SUCCESS ||
+           (api->cuKernelGetFunction && api->cuKernelGetFunction(&function, (CUkernel)kernel) == CUDA_SUCCESS &&
+            api->cuFuncLoad(function) == CUDA_SUCCESS);
+}
+
+/* Surround calls of the driver, during which other threads go on. */
+static void begin_calls(void)
+{
+    cw_in_flight_launch_entered();
+    cw_inject_release();
+}
+
+static void end_calls(void)
+{
+    cw_inject_acquire();
+    cw_in_flight_launch_left();
+}
+
+/* Lets threads that wait for this see it now. */
+static void let_others_see(void)
+{
+    cw_inject_release();
+    cw_inject_acquire();
+    cw_in_flight_gate();
+}
+
+bool cw_kernel_load(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const CUfunction kernel = cw_inject_kernel(id, call);
+    if (!kernel || cw_stream_capture_is_under_way())
+        return false;
+    begin_calls();
+    const bool loaded = load(kernel);
+    end_calls();
+    let_others_see();
+    return loaded;
 }
 
 /* Asks for a kernel's facts; a library's handle of a kernel needs other calls than a function. */
@@ -103,16 +137,12 @@ void cw_kernel_facts_learn(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_known_kernel kernel = {.kernel = cw_inject_kernel(id, call)};
     if (!kernel.kernel || !cw_inject->api.cuFuncGetAttribute || cw_stream_capture_is_under_way() || find(kernel.kernel))
         return;
-    cw_in_flight_launch_entered();
-    cw_inject_release();
+    begin_calls();
     load(kernel.kernel);
     ask(&kernel);
-    cw_inject_acquire();
-    cw_in_flight_launch_left();
+    end_calls();
     keep(&kernel);
-    cw_inject_release(); /* lets threads that wait for this see it now */
-    cw_inject_acquire();
-    cw_in_flight_gate();
+    let_others_see();
 }
 
 void cw_kernel_facts_learn_here(CUfunction function)

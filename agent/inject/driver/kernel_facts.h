@@ -11,9 +11,11 @@
 /* Size of the cache: a kernel may stand in any place of its set. Both are powers of two. */
 enum { CW_MOST_KNOWN_KERNELS = 4096, CW_KNOWN_KERNELS_SET = 4 };
 
-/* Asks the driver about the kernel of an entered launch, unless it is known. The lock is released meanwhile, because
- * the driver may load code and wait for that; for other threads the launch has begun. Does not ask while a stream is
- * being captured. */
+/* Loads the code of an entered launch's kernel now, where its launch would. The lock is released meanwhile, because the
+ * driver may wait; for other threads the launch has begun. False if it could not, as while a stream is being
+ * captured. */
+bool cw_kernel_load(CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* Asks the driver about the kernel of an entered launch, unless it is known. This loads it as well. */
 void cw_kernel_facts_learn(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* The same for a kernel whose code is loaded; keeps the lock. */
 void cw_kernel_facts_learn_here(CUfunction kernel);

@@ -30,6 +30,7 @@ struct patched { /* a context under SASS metrics */
     CUcontext context;
     uint32_t device;
     bool launched, running;
+    bool lazy;         /* patches a kernel inside its first launch */
     bool beside;       /* work that must not meet patched kernels may still be under way */
     uint64_t again_ns; /* not before this time another wait for rest */
     uint32_t enables;  /* how often it was enabled */
@@ -46,7 +47,6 @@ static struct {
     struct cw_filter filter;            /* selects kernels */
     uint64_t ids[CW_SASS_MOST_METRICS]; /* CUPTI's ids of the metrics */
     uint64_t configured;                /* bit for each device number */
-    bool lazy;                          /* patches a kernel inside its first launch */
     uint32_t context_count;
     struct patched contexts[CW_MOST_CONTEXTS];
     size_t launched_count, launched_capacity;
@@ -64,8 +64,8 @@ struct cw_sass_kernel { /* a kernel that a context has launched */
     const char *key; /* the driver's own text, the same pointer at every launch */
     char *name;
     bool wanted, counted;
-    uint32_t at; /* its context's enables when it was loaded, which did not patch it; or NOT_LOADED. If lazy, when it
-                    was patched */
+    uint32_t loaded;  /* its context's enables when it was loaded, which did not patch it; or NOT_LOADED */
+    uint32_t patched; /* its context's enables when it was patched lazily */
 };
 
 /* Limits on waits for earlier work: at the end, before a graph or a kernel that launches others, and before a kernel is
@@ -148,26 +148,27 @@ static void context_created(CUcontext context, uint32_t device)
         cw_inject_say_contexts();
 }
 
-static bool disable(struct patched *p)
+static bool disable(const struct patched *p, size_t *dropped)
 {
     PARAMS(CUpti_SassMetricsDisable_Params, disable, .ctx = p->context);
     if (!CALL(cuptiSassMetricsDisable, disable))
         return false;
-    p->dropped += disable.numOfDroppedRecords;
+    *dropped += disable.numOfDroppedRecords;
     return true;
 }
 
 static void enable(struct patched *p)
 {
     PARAMS(CUpti_SassMetricsEnable_Params, enable, .ctx = p->context);
+    size_t none = 0;
     p->running = configure(p->device);
-    if (p->running && !self->lazy) {
+    if (p->running && !p->lazy) {
         const CUptiResult result = cw_inject->api.cuptiSassMetricsEnable(&enable);
-        self->lazy = result == CUPTI_ERROR_INVALID_PARAMETER && disable(p);
-        p->running = self->lazy || cw_inject_good(result, "cuptiSassMetricsEnable");
+        p->lazy = result == CUPTI_ERROR_INVALID_PARAMETER && disable(p, &none);
+        p->running = p->lazy || cw_inject_good(result, "cuptiSassMetricsEnable");
     }
-    enable.enableLazyPatching = self->lazy;
-    if (p->running && self->lazy)
+    enable.enableLazyPatching = p->lazy;
+    if (p->running && p->lazy)
         p->running = CALL(cuptiSassMetricsEnable, enable);
     p->enables++;
     if (p->running && !self->begun_ns)
@@ -220,7 +221,7 @@ static struct cw_sass_kernel *note_launch(CUcontext context, const char *name)
         return NULL;
     }
     kernel.wanted = cw_filter_kernel(&self->filter, name);
-    kernel.at = NOT_LOADED;
+    kernel.loaded = NOT_LOADED;
     self->launched[self->launched_count] = kernel;
     return &self->launched[self->launched_count++];
 }
@@ -386,7 +387,7 @@ static void pause_counting(struct patched *p)
     if (!p->running)
         return;
     fetch(p);
-    disable(p);
+    disable(p, &p->dropped);
     p->running = false;
 }
 
@@ -462,9 +463,13 @@ static void context_destroyed(CUcontext context)
         return;
     const bool rests = cw_idle_wait_before_capture(context, end_patience_ns);
     struct patched *p = find(context);
+    char *first;
+    self->hazards++; /* others are at other places behind this */
     if (p && settle(p, rests, "its context does"))
         send_counts(p);
     if (p) {
+        take_uncounted(context, &first);
+        free(first);
         cw_sass_counts_free(&p->counts);
         *p = self->contexts[--self->context_count];
     }
@@ -480,7 +485,7 @@ static bool comes_to_rest(CUcontext context)
 {
     struct patched *p = find(context);
     const uint64_t from_ns = cw_inject_now_ns();
-    if (is_over_budget() || from_ns < p->again_ns || !cw_in_flight_wait(cw_in_flight_no_launch))
+    if (!p || is_over_budget() || from_ns < p->again_ns || !cw_in_flight_wait(cw_in_flight_no_launch))
         return false;
     const uint64_t entered = cw_in_flight->entered;
     cw_in_flight_hold();
@@ -519,26 +524,31 @@ static void patch(CUcontext context)
         self->contexts[i].beside = false;
     struct patched *p = find(context);
     pause_counting(p);
-    enable(p);
+    if (!cw_inject->over)
+        enable(p);
     self->spent_ns += cw_inject_now_ns() - from_ns;
 }
 
 static bool is_patched(const struct patched *p, const struct cw_sass_kernel *k)
 {
-    return p->running && (self->lazy ? k->at == p->enables : k->at < p->enables);
+    return p->running && (p->lazy ? k->patched == p->enables : k->loaded < p->enables);
 }
 
-/* Loads a kernel's code at its first launch. Other threads may go on meanwhile, and add and remove contexts. */
-static void load_kernel(CUpti_CallbackId id, const CUpti_CallbackData *call)
+/* Loads a kernel's code at its first launch. Other threads may go on meanwhile, and add and remove contexts. False if
+ * the launch loads it. */
+static bool load_kernel(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    struct cw_sass_kernel *k = note_launch(call->context, call->symbolName);
-    if (!k || k->at != NOT_LOADED)
-        return;
-    cw_kernel_facts_learn(id, call);
     const struct patched *p = find(call->context);
+    struct cw_sass_kernel *k = note_launch(call->context, call->symbolName);
+    if (!k || k->loaded != NOT_LOADED)
+        return true;
+    const uint32_t enables = p->enables;
+    const bool loaded = cw_kernel_load(id, call);
+    p = find(call->context);
     k = note_launch(call->context, call->symbolName);
     if (p && k)
-        k->at = p->enables;
+        k->loaded = enables < p->enables ? enables : p->enables;
+    return loaded;
 }
 
 /* Lets CUPTI patch a kernel inside its launch, on an idle GPU if that can be. */
@@ -551,23 +561,23 @@ static void patch_inside(CUcontext context, const char *name)
     struct cw_sass_kernel *k = note_launch(context, name);
     p = find(context);
     if (p && k)
-        k->at = p->enables;
+        k->patched = p->enables;
 }
 
 /* Whether a launch is counted, or not wanted. */
-static bool count_kernel(CUcontext context, const char *name)
+static bool count_kernel(CUcontext context, const char *name, bool loaded)
 {
     const struct patched *p = find(context);
     const struct cw_sass_kernel *k = note_launch(context, name);
     if (k && k->wanted && !is_patched(p, k)) {
-        if (!self->lazy || !p->running)
+        if (!p->running || (!p->lazy && loaded))
             patch(context);
-        if (self->lazy)
+        if ((p = find(context)) && p->lazy)
             patch_inside(context, name);
         p = find(context);
         k = note_launch(context, name);
     }
-    return k && (!k->wanted || (p && is_patched(p, k)));
+    return k && (!k->wanted || (p && (loaded || p->lazy) && is_patched(p, k)));
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -576,8 +586,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct patched *p = find(call->context);
     if (!p || (!graph && !cw_stream_runs_launch(id, call)))
         return;
-    if (!graph && !cw_gate->closed)
-        load_kernel(id, call);
+    const bool loaded = graph || cw_gate->closed || load_kernel(id, call);
     const bool collective = !graph && cw_reach_by_name(call->symbolName);
     const bool launcher = !graph && cw_module_launches(call->symbolName);
     const bool apart = graph || collective || launcher;
@@ -592,7 +601,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     p->launched = true;
     self->graphs += graph;
     self->launchers += collective || launcher;
-    self->others += !apart && !count_kernel(call->context, call->symbolName);
+    self->others += !apart && !count_kernel(call->context, call->symbolName, loaded);
 }
 
 static bool unloads(CUpti_CallbackId id)
@@ -609,7 +618,9 @@ static bool wants(CUpti_CallbackId id)
  * does not end are lost. */
 static void before_unload(void)
 {
-    for (uint32_t i = 0; i < self->context_count; i++) {
+    for (uint32_t i = self->context_count; i-- > 0;) {
+        if (i >= self->context_count)
+            continue;
         const CUcontext context = self->contexts[i].context;
         const bool rests = self->contexts[i].running && comes_to_rest(context);
         struct patched *p = find(context);
@@ -617,7 +628,7 @@ static void before_unload(void)
             pause_counting(p);
     }
     for (size_t i = 0; i < self->launched_count; i++)
-        self->launched[i].at = NOT_LOADED;
+        self->launched[i].loaded = NOT_LOADED;
 }
 
 /* Kernels that are captured patched might stay so in the graph, and a wait would spoil the capture. */
