@@ -63,7 +63,8 @@ static enum cw_status read_of_ranges(struct parse *p, const struct cw_chunk *chu
     struct cw_schema *s = &p->data->schema;
     bool repeats = chunk->type == CW_CHUNK_REPEATS;
     char text[5];
-    if ((repeats ? (const void *)s->repeats : s->fact_names) || p->directory->count || s->profiler != CW_PROFILER_RANGE)
+    if ((repeats ? (const void *)s->repeats : s->fact_names) || p->directory->count || p->parts.any ||
+        s->profiler != CW_PROFILER_RANGE)
         return cw_reader_fail_at(&p->file, (size_t)chunk->offset,
                                  "found chunk %s, expected it once, before the ranges of a range capture",
                                  cw_chunk_type_text(chunk->type, text));
@@ -76,8 +77,9 @@ static enum cw_status read_of_ranges(struct parse *p, const struct cw_chunk *chu
 static enum cw_status read_meanings(struct parse *p, const struct cw_chunk *chunk)
 {
     struct cw_schema *s = &p->data->schema;
-    if (s->meanings)
-        return cw_reader_fail_at(&p->file, (size_t)chunk->offset, "found chunk MEAN again, expected it once");
+    if (s->meanings || p->parts.any) /* a range that is dropped takes all from its first part on */
+        return cw_reader_fail_at(&p->file, (size_t)chunk->offset,
+                                 "found chunk MEAN again or inside of a range, expected it once");
     struct cw_reader in;
     cw_chunk_open(&p->file, chunk, &in);
     s->meaning_count = cw_field_read_meanings(&in, p->arena, &s->meanings);

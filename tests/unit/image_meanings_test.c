@@ -105,7 +105,7 @@ Test(meanings, are_refused_out_of_place)
     cw_writer_init(&out);
     cw_edit_insert(&out, &data, MEAN_OF_DATA, "MEAN", CW_CHUNK_OPTIONAL, payload, chunk.size);
     cr_expect_eq(read_data(&read, &out), CW_ERR_INPUT);
-    cr_expect(strstr(text, "found chunk MEAN again, expected it once"), "%s", text);
+    cr_expect(strstr(text, "found chunk MEAN again"), "%s", text);
 }
 
 Test(meanings, hostile_payloads_are_refused)
