@@ -305,7 +305,8 @@ static enum cw_status take_run(struct cw_view_learning *l, uint32_t run, const c
     for (uint32_t i = 0; i < c->difference_count; i++)
         if (c->differences[i].other)
             return cw_error_set(l->err, CW_ERR_INCOMPARABLE, "%s: found %s as %s, expected %s as in %s", name,
-                                c->differences[i].what, c->differences[i].b, c->differences[i].a, l->first);
+                                c->differences[i].what, cw_difference_side(c->differences[i].b),
+                                cw_difference_side(c->differences[i].a), l->first);
     for (uint32_t i = 0; i < c->match_count && status == CW_OK; i++) {
         const struct cw_match *m = &c->matches[i];
         if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || m->reshaped)

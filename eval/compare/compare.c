@@ -80,6 +80,11 @@ struct comparing {
     bool good; /* false when out of memory */
 };
 
+const char *cw_difference_side(const char *side)
+{
+    return *side ? side : "none";
+}
+
 static void differ(struct comparing *c, const char *what, const char *a, const char *b, bool other)
 {
     if (a && b && strcmp(a, b) != 0)
@@ -172,21 +177,28 @@ static bool is_told(const char *key)
     return strcmp(key, "pci") != 0 && strcmp(key, "chip") != 0;
 }
 
+/* Whether values of two devices that differ in this cannot be compared: other GPUs, or other launches of the program.
+ */
+static bool is_of_others(const char *key)
+{
+    static const char *const others[] = {"name", "simulated", "multiprocessors", "filter"};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (strcmp(key, others[k]) == 0)
+            return true;
+    return false;
+}
+
 static void differ_in_device(struct comparing *c, const struct cw_device *a, const struct cw_device *b)
 {
-    static const char *const others[] = {"name", "simulated", "multiprocessors"};
     for (uint32_t i = 0; i < a->attribute_count; i++) {
         const char *key = a->attributes[i].key, *value = cw_device_attribute(b, key);
-        bool other = false;
-        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-            other = other || strcmp(key, others[k]) == 0;
         if (is_told(key))
             differ(c, strcmp(key, "name") == 0 ? "device name" : key, a->attributes[i].value, value ? value : "",
-                   other);
+                   is_of_others(key));
     }
     for (uint32_t i = 0; i < b->attribute_count; i++)
         if (is_told(b->attributes[i].key) && !cw_device_attribute(a, b->attributes[i].key))
-            differ(c, b->attributes[i].key, "", b->attributes[i].value, false);
+            differ(c, b->attributes[i].key, "", b->attributes[i].value, is_of_others(b->attributes[i].key));
 }
 
 /* "device 1 has" if the first devices are alike. */

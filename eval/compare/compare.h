@@ -38,7 +38,7 @@ struct cw_comparison {
     /* Chip, plan, database, tool and facts of the devices: "driver", "580.95", "580.159". */
     const struct cw_difference {
         const char *what, *a, *b; /* of one side alone: "" on the other */
-        bool other;               /* values cannot be compared: another chip, device or plan */
+        bool other;               /* values cannot be compared: another chip, device, plan or filter */
     } * differences;
     /* A group of each side: of one kernel and shape, in the order in which these groups began; else of one kernel with
      * another shape. By NVTX, groups of one path. The greatest change first. */
@@ -49,6 +49,9 @@ struct cw_comparison {
     } * matches;
     const struct cw_compare_spread *spreads; /* [match][metric], or NULL */
 };
+/* "none" for the side that lacks it. */
+const char *cw_difference_side(const char *side);
+
 /* `a` was selected (cw_view_select); `b` has a capture and a chip (cw_view_begin). Compares the metrics of `a` that
  * both chips have. `runs`: of each side; NULL: one. `with_spread`: also finds how far each value may change by chance,
  * from all launches, one after another. This takes some 20 bytes for each launch, and 100 for each metric of each

@@ -2,6 +2,7 @@
 
 #include "eval/status.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,12 @@ static void check_match(struct judging *j, const struct cw_match *m)
     add_reason(j, label ? cw_arena_printf(j->arena, "%s is in %s alone", label, gone ? "A" : "B") : NULL);
 }
 
+/* Numbers of launches say nothing if the captures lost some, and not as many. */
+static bool lost_launches(const struct judging *j)
+{
+    return j->c->a.data->dropped != j->c->b.data->dropped;
+}
+
 static void check_captures(struct judging *j)
 {
     const struct cw_comparison *c = j->c;
@@ -74,8 +81,9 @@ static void check_captures(struct judging *j)
     check_side(j, "B", c->b_source, &c->b);
     for (uint32_t i = 0; i < c->difference_count; i++)
         if (c->differences[i].other)
-            add_reason(j, cw_arena_printf(j->arena, "%s: %s in A, %s in B", c->differences[i].what, c->differences[i].a,
-                                          c->differences[i].b));
+            add_reason(j, cw_arena_printf(j->arena, "%s: %s in A, %s in B", c->differences[i].what,
+                                          cw_difference_side(c->differences[i].a),
+                                          cw_difference_side(c->differences[i].b)));
     for (uint32_t i = 0; i < c->match_count; i++)
         check_match(j, &c->matches[i]);
 }
@@ -115,14 +123,15 @@ static int label_order(const void *label, const void *kernel)
     return strcmp(label, ((const struct cw_gate_kernel *)kernel)->label);
 }
 
-/* The limit of a metric in a kernel. Means of several runs have less noise than two single runs. */
+/* The limit of a metric in a kernel; INFINITY if it is not judged. Means of several runs have less noise than two
+ * single runs. */
 static struct cw_gate_kernel limit_in(const struct judging *j, const struct cw_gate_metric *metric, const char *label)
 {
     const struct cw_gate_kernel *own = metric->kernel_count ? bsearch(label, metric->kernels, metric->kernel_count,
                                                                       sizeof *metric->kernels, label_order)
                                                             : NULL;
     struct cw_gate_kernel limit = own ? *own : (struct cw_gate_kernel){label, metric->noise, metric->floor};
-    limit.noise *= sqrt((1.0 / j->c->a.runs + 1.0 / j->c->b.runs) / 2);
+    limit.noise = limit.noise < 1 ? limit.noise * sqrt((1.0 / j->c->a.runs + 1.0 / j->c->b.runs) / 2) : INFINITY;
     return limit;
 }
 
@@ -133,7 +142,7 @@ static double allowed(const struct cw_gate_kernel *limit, double a, double b)
     const double size = fmax(fabs(a), fabs(b));
     if (isinf(size))
         return 0;
-    return limit->noise > 0 ? limit->noise * size + limit->floor : rounding * size;
+    return fmax(limit->noise * size + limit->floor, rounding * size);
 }
 
 /* Whether a time changed: see cw_gate_judge. */
@@ -189,7 +198,7 @@ static enum cw_verdict judge_value(struct judging *j, uint32_t match, uint32_t m
         f.allowed = both ? allowed(&limit, a.is, b.is) : 0;
         if (both && !(time ? time_changed(&limit, &a.time, &b.time) : fabs(b.is - a.is) > f.allowed))
             return CW_SAME;
-        if (both)
+        if (both && !(strcmp(of->name, cw_gate_launches) == 0 && lost_launches(j)))
             f.verdict = of->better == CW_BETTER_UNKNOWN                   ? CW_AMBIGUOUS
                         : (of->better == CW_BETTER_LESS) == (b.is < a.is) ? CW_BETTER
                                                                           : CW_WORSE;
@@ -293,6 +302,13 @@ enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gat
     for (uint32_t i = 0; i < rules->metric_count && c->match_count; i++)
         if (!j.known[i])
             add_reason(&j, cw_arena_printf(arena, "neither has a value of %s", rules->metrics[i].name));
+    for (uint32_t i = 0; i < judgement->finding_count && lost_launches(&j); i++)
+        if (strcmp(rules->metrics[j.findings[i].metric].name, cw_gate_launches) == 0) {
+            add_reason(&j,
+                       cw_arena_printf(arena, "launches that were not collected: %" PRIu64 " in A, %" PRIu64 " in B",
+                                       c->a.data->dropped, c->b.data->dropped));
+            break;
+        }
     if (!judgement->compared)
         add_reason(&j, judgement->unjudged ? "no value has a noise below 100 %" : "no value was compared");
     judgement->reasons = j.reasons;

@@ -7,8 +7,9 @@
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
-/* How far values of a metric may be apart: |b - a| <= noise * max(|a|, |b|) + floor. With a noise of 0 they have to be
- * equal, whatever the floor. With a noise of 1 or more, which is never exceeded, they are not judged. */
+/* How far values of a metric may be apart: |b - a| <= noise * max(|a|, |b|) + floor. A kernel with
+ * an own noise of 0 and no own floor has to be equal. With a noise of 1 or more, which is never exceeded, they are not
+ * judged. */
 struct cw_gate_rules {
     const char *chip, *device; /* of the runs they were learned from; the device "": any */
     uint32_t runs, metric_count;
@@ -150,9 +151,9 @@ struct cw_judgement {
  * asked for) would not show. The whole has the gravest verdict of its kernels.
  *
  * Captures are incomparable if one has no ranges; if one is of another chip, device or plan than the other or the
- * rules; if one alone has a kernel, or a value; and if a value overflowed or is incomplete, also in both. A value that
- * divides by zero in one capture is not compared, nor is an implausible one. Everything lives in `arena`. CW_ERR_IO,
- * CW_ERR_NOMEM. */
+ * rules, or captured other launches (filter); if launches differ in number, and not as many were lost; if one alone has
+ * a kernel, or a value; and if a value overflowed or is incomplete, also in both. A value that divides by zero in one
+ * capture is not compared, nor is an implausible one. Everything lives in `arena`. CW_ERR_IO, CW_ERR_NOMEM. */
 enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gate_rules *rules,
                              const struct cw_comparison *comparison, double need, struct cw_arena *arena,
                              struct cw_error *err);

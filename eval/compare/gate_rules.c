@@ -46,7 +46,9 @@ static void read_kernels(struct cw_gate_metric *metric, struct cw_yaml_reader *i
         kernels[i].label = cw_yaml_text(in, cw_yaml_get(in, &list->items[i], "kernel", true));
         kernels[i].noise = read_limit(in, &list->items[i], "noise", true);
         const bool own = cw_yaml_get(in, &list->items[i], "floor", false);
-        kernels[i].floor = own ? read_limit(in, &list->items[i], "floor", true) : metric->floor;
+        kernels[i].floor = own                    ? read_limit(in, &list->items[i], "floor", true)
+                           : kernels[i].noise > 0 ? metric->floor
+                                                  : 0;
     }
     if (in->status != CW_OK)
         return;
@@ -112,13 +114,13 @@ enum cw_status cw_gate_write(FILE *out, const void *data, struct cw_error *err)
 {
     const struct cw_gate_rules *rules = data;
     (void)err;
-    cw_text_print(
-        out,
-        "# How far two runs may be from each other: metric-eval gate A.cwd B.cwd --rules THIS\n"
-        "# |b - a| <= noise * max(|a|, |b|) + floor; a noise of 0: equal; unknown: not judged, as too little is known\n"
-        "# of a value that was the same in all runs, unless it is an exact count\n"
-        "schema: 1\nchip: %s\ndevice: ",
-        rules->chip);
+    cw_text_print(out,
+                  "# How far two runs may be from each other: metric-eval gate A.cwd B.cwd --rules THIS\n"
+                  "# |b - a| <= noise * max(|a|, |b|) + floor; a noise of 0 alone: equal; unknown: not judged, as too "
+                  "little is known\n"
+                  "# of a value that was the same in all runs, unless it is an exact count\n"
+                  "schema: 1\nchip: %s\ndevice: ",
+                  rules->chip);
     cw_text_put(out, CW_TEXT_JSON, rules->device);
     cw_text_print(out, "\nruns: %" PRIu32 "\nmetrics:\n", rules->runs);
     for (uint32_t i = 0; i < rules->metric_count; i++) {
@@ -412,7 +414,7 @@ static bool summarize(const struct learning *l, struct cw_gate_metric *metric, s
         kernels += !isnan(l->noise[k]);
     }
     metric->noise = 2 * exact > kernels ? 0 : 2 * unknown_count > kernels ? INFINITY : most > 0 ? most : most_unsteady;
-    metric->floor = 2 * by_floor > kernels ? l->least_floor : 0;
+    metric->floor = metric->noise > 0 && 2 * by_floor > kernels ? l->least_floor : 0;
     for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
         const bool near = !l->time && l->noise[k] <= metric->noise && l->noise[k] >= 0.75 * metric->noise;
         const bool same = l->noise[k] == metric->noise || (near && isfinite(metric->noise));
