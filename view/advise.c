@@ -133,8 +133,8 @@ static const struct cw_output_column kernel_columns[] = {
     {"first_finding", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct kernel, first),
      .long_name = "the text of the finding that saves most"},
     {"findings", CW_CELL_U64, CW_TO_FILES, offsetof(struct kernel, findings)},
-    {"grid", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct kernel, grid), &xyz},
-    {"block", CW_CELL_U32, CW_TO_JSON | CW_TO_HDF5, offsetof(struct kernel, block), &xyz},
+    {"grid", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct kernel, grid), &xyz},
+    {"block", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct kernel, block), &xyz},
 };
 
 static const struct cw_output_column finding_columns[] = {

@@ -172,7 +172,7 @@ static enum cw_status choose_kinds(const struct trace *v, uint64_t *kinds)
         *kinds = there;
     if (o->single && (!o->kinds || *kinds & (*kinds - 1)))
         return cw_error_set(v->in->err, CW_ERR_USAGE,
-                            "%s: found --csv %s, expected --kind with one kind, or --by; kinds: %s",
+                            "%s: found CSV %s, expected --kind with one kind, or --by; kinds: %s",
                             v->in->capture->asked, o->kinds ? "of several kinds" : "alone", list_kinds(there, text));
     if (chosen && o->kinds && *kinds & ~chosen)
         return cw_error_set(v->in->err, CW_ERR_USAGE,

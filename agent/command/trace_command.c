@@ -164,7 +164,7 @@ int cw_trace_command(int argc, char **argv)
         "Runs an unmodified program and records its events and those of its GPUs, with times: kernels, copies, calls, "
         "waits, user ranges. Nothing is replayed. At the end it prints the numbers of recorded and lost events. The "
         "program's exit status is passed on.\vExample:\n  $0 -o run.cwd -- ./app\n  $0 -o run-%r.cwd -t gpu,nvtx "
-        "--range '^step' -- ./train\n  $0 -o run.cwd -t all --delay 10s --duration 1s -- ./server\n  $0 --backend sim "
+        "--range '^step' -- ./train\n  $0 -o run.cwd -t all --after 10s --for 1s -- ./server\n  $0 --backend sim "
         "-o run.cwd -- true"};
     struct trace_arguments a = {.capture = {.backend = cw_command_default_backend()},
                                 .options = {.filter = {.launch_count = UINT64_MAX},

@@ -190,7 +190,8 @@ static bool same_metric(const struct cw_metric *a, const struct cw_metric *b)
     return a->type == b->type && a->base == b->base && a->rollup == b->rollup && a->sub == b->sub;
 }
 
-static void print_named(const struct explanation *e, const char *name)
+/* Prints the value of a listed metric; false for other names. */
+static bool print_listed(const struct explanation *e, const char *name)
 {
     struct cw_metric m;
     char text[CW_NUMBER_SIZE];
@@ -198,14 +199,26 @@ static void print_named(const struct explanation *e, const char *name)
     for (uint32_t i = 0; known && i < e->count; i++)
         if (same_metric(&e->list[i], &m)) {
             fputs(explain_number(explain_value(e, i), text), e->out);
-            return;
+            return true;
         }
-    cw_text_put(e->out, CW_TEXT_LINE, name);
+    return false;
+}
+
+/* Prints the value of a name in the formula `of`. Names of a rule's values stand in a formula without their scope, as
+ * "full" of "value.full". */
+static void print_named(const struct explanation *e, const char *name, const char *of)
+{
+    const char *dot = strrchr(of, '.');
+    const char *own = dot ? cw_arena_printf(e->arena, "%.*s%s", (int)(dot + 1 - of), of, name) : NULL;
+    const char *shared = cw_arena_printf(e->arena, "value.%s", name);
+    if (!print_listed(e, name) && !(own && print_listed(e, own)) && !(shared && print_listed(e, shared)))
+        cw_text_put(e->out, CW_TEXT_LINE, name);
 }
 
 /* Prints a formula with values in place of names. */
-static void explain_numbers(const struct explanation *e, const char *text)
+static void explain_numbers(const struct explanation *e, const struct cw_formula *f)
 {
+    const char *text = f->text;
     static const char rest[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.";
     while (*text) {
         char name[CW_EXPR_NAME_LENGTH_MAX + 1];
@@ -217,7 +230,7 @@ static void explain_numbers(const struct explanation *e, const char *text)
             memcpy(name, text, length);
             name[length] = 0;
             if (cw_expr_is_name(name)) /* not a function */
-                print_named(e, name);
+                print_named(e, name, f->name);
             else
                 cw_text_put(e->out, CW_TEXT_LINE, name);
         }
@@ -436,7 +449,7 @@ static void print_formula(const struct explanation *e, const struct cw_formula *
     if (*f->description)
         cw_text_print(e->out, "    %s\n", f->description);
     cw_text_print(e->out, "    = %s\n    = ", f->text);
-    explain_numbers(e, f->text);
+    explain_numbers(e, f);
     fputc('\n', e->out);
 }
 
@@ -588,7 +601,8 @@ static json_t *real(double value)
 }
 
 /* A term or a formula as a string. */
-static json_t *printed(const struct explanation *of, const struct cw_eval_term *term, const char *formula, bool numbers)
+static json_t *printed(const struct explanation *of, const struct cw_eval_term *term, const struct cw_formula *formula,
+                       bool numbers)
 {
     struct explanation e = *of;
     char *text = NULL;
@@ -640,7 +654,7 @@ static void set_formula(json_t **object, const struct explanation *e, const stru
     }
     set_text(object, "description", f->description);
     set_text(object, "formula", f->text);
-    cw_json_set(object, "numbers", printed(e, NULL, f->text, true));
+    cw_json_set(object, "numbers", printed(e, NULL, f, true));
     cw_json_set(object, "needs", needs);
 }
 

@@ -114,3 +114,10 @@ for columns in 80 100; do
         sed 's/\x1b\[[0-9]*m//g' | awk -v most=$columns '{ all++ } length > most { print length ": " $0 } END { print (all > 100) }'
 done
 metric-config --chip GH100 --rules own.yaml --explain -m sm__inst_executed.sum
+# Kernels of one name differ by their shape, in CSV as well.
+export CW_DATA_DIR=$SOURCE/data
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" -q -o kernels.csv
+columns kernel,function,grid_x,grid_y,grid_z,block_x,block_y,block_z <kernels.csv | sort | uniq -d | wc -l
+# Values of a rule stand in a formula without their scope.
+metric-eval explain "$SOURCE/data/captures/transformer.cwd" roof --range 99 >explained
+head -n 4 explained
