@@ -19,6 +19,14 @@ double cw_compare_relative(double a, double b)
     return isinf(a) || isinf(b) ? 1 : fabs(a - b) / fmax(fabs(a), fabs(b));
 }
 
+double cw_compare_part(double a, double b)
+{
+    if (a == b)
+        return 0;
+    const double part = (b - a) / fabs(a);
+    return isfinite(part) ? part : NAN;
+}
+
 /* ---- a capture by groups ----------------------------------------------------------------------------------------- */
 
 enum cw_status cw_side_make(struct cw_side *side, const struct cw_result *wanted, enum cw_group_by by,

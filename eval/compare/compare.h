@@ -89,5 +89,7 @@ double cw_compare_weight(const struct cw_comparison *c, uint32_t metric, const s
 /* |a - b| over the greater of both sizes: 0 for equal values, 2 at most. NaN if one is no number; 1 of an infinite
  * value and another. */
 double cw_compare_relative(double a, double b);
+/* (b - a) / |a|, as people say it; NaN where there is none, as from 0. */
+double cw_compare_part(double a, double b);
 
 #endif

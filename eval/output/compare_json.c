@@ -47,7 +47,7 @@ static void put_change(FILE *out, const struct cw_change *c)
 {
     put_number(out, "\"a\": ", c->a);
     put_number(out, ", \"b\": ", c->b);
-    put_number(out, ", \"relative\": ", c->relative);
+    put_number(out, ", \"relative\": ", cw_compare_part(c->a, c->b));
     put_number(out, ", \"spread\": ", c->spread);
     cw_text_print(out, ", \"changed\": %s, \"judged\": %s", c->changed ? "true" : "false",
                   c->unjudged ? "false" : "true");

@@ -76,7 +76,7 @@ static const char *time_text(double ns, bool sign, char text[VALUE_SIZE])
 /* "+12.3 %" of the first value. */
 static const char *percent_text(double a, double b, char text[VALUE_SIZE])
 {
-    const double percent = 100 * (b - a) / fabs(a);
+    const double percent = 100 * cw_compare_part(a, b);
     if (a == b)
         snprintf(text, VALUE_SIZE, "0 %%");
     else if (!isfinite(percent))
