@@ -216,6 +216,8 @@ static void note_written(struct cw_eval_session *s, const struct counterworks_vi
     const struct cw_output_table *table = view->output.table_count ? &view->output.tables[0] : NULL;
     const bool rows = table && (format == cw_eval_csv_format(s->o) || format == CW_VIEW_JSON || format == CW_VIEW_HDF5);
     const uint64_t metrics = rows && table->metrics ? table->metrics->row_count : 0;
+    const bool trees = format == CW_VIEW_JSON || format == CW_VIEW_HDF5; /* which have all tables */
+    const size_t others = trees && rows && !metrics ? view->output.table_count - 1 : 0;
     struct cw_writer line;
     struct stat st;
     if (format == CW_VIEW_YAML || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) /* gate prints a summary of rules */
@@ -224,6 +226,8 @@ static void note_written(struct cw_eval_session *s, const struct counterworks_vi
     cw_write_format(&line, "wrote %s", path);
     if (rows)
         cw_write_format(&line, ": %" PRIu64 " row%s", table->row_count, table->row_count == 1 ? "" : "s");
+    if (others)
+        cw_write_format(&line, " of %s, and %zu more table%s", table->name, others, others == 1 ? "" : "s");
     if (metrics)
         cw_write_format(&line, ", %" PRIu64 " metric%s", metrics, metrics == 1 ? "" : "s");
     cw_notice_take(&s->written, &line);
