@@ -105,6 +105,11 @@ struct cw_advice_groups {
 enum cw_status cw_advise_groups(struct cw_advice_groups *out, const struct cw_advice *kernels,
                                 const struct cw_groups *groups, struct cw_arena *arena, struct cw_error *err);
 
+/* What limits a group: the limiter of more than half of its time, CW_LIMITS_MIXED if none has so much, "" without any.
+ */
+#define CW_LIMITS_MIXED "mixed"
+const char *cw_advice_limiter(const struct cw_advice_group *group);
+
 /* ---- lines of source code --------------------------------------------------------------------------------------- */
 
 enum { CW_ADVICE_LINES = 3 };

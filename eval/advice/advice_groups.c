@@ -88,6 +88,12 @@ static void find_limiter(const struct summing *s, struct cw_advice_group *group)
     group->limited = most / group->group->total;
 }
 
+const char *cw_advice_limiter(const struct cw_advice_group *group)
+{
+    static const double mainly = 0.5;
+    return !group->limited_by ? "" : group->limited > mainly ? group->limited_by->limiter : CW_LIMITS_MIXED;
+}
+
 static int largest_first(const void *a, const void *b)
 {
     const struct cw_advice_part *x = a, *y = b;

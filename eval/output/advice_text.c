@@ -12,8 +12,6 @@
 
 /* A family with this part of the whole time stands at the top. */
 static const double LARGE_FAMILY = 0.1;
-/* A limiter of more than this part of a family's time stands there as well. */
-static const double MAINLY = 0.5;
 
 enum {
     NARROWEST = 60,
@@ -545,8 +543,9 @@ static void put_overview(struct printing *p)
         cw_write_format(&line, "%s: ", g->name);
         write_counts(&line, g);
         cw_write_format(&line, ", %.1f %% of the time", 100 * share);
-        if (a->items[i].limited > MAINLY)
-            cw_write_format(&line, ", limited by %s", a->items[i].limited_by->limiter);
+        const char *limiter = cw_advice_limiter(&a->items[i]);
+        if (*limiter && strcmp(limiter, CW_LIMITS_MIXED) != 0)
+            cw_write_format(&line, ", limited by %s", limiter);
         put_line(p, 0, &line);
         told++;
     }

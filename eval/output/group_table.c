@@ -212,7 +212,7 @@ static struct told find_told(const struct cw_output_rows *rows, uint32_t row)
     struct told told = {.limiter = ""};
     if (rows->advice_groups) {
         const struct cw_advice_group *group = &rows->advice_groups->items[row];
-        told.limiter = group->limited_by ? group->limited_by->limiter : "";
+        told.limiter = cw_advice_limiter(group);
         if (group->part_count && group->parts->gain > 0)
             told = (struct told){told.limiter, group->parts->finding->rule, group->parts->gain};
     } else if (rows->advice) {
