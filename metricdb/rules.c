@@ -720,6 +720,18 @@ static bool is_own_value(const char *formula, const char *name)
            strcmp(formula + length - wanted, name) == 0;
 }
 
+/* The formula of a limit, as "latency", or of a rule's gain; CW_NONE for none. */
+static uint32_t find_step(const struct cw_rules *rules, const char *id)
+{
+    for (size_t i = 0; i < rules->limiter_count; i++)
+        if (strcmp(rules->limiters[i].id, id) == 0)
+            return rules->limiters[i].value;
+    for (size_t i = 0; i < rules->rule_count; i++)
+        if (strcmp(rules->rules[i].id, id) == 0)
+            return rules->rules[i].gain;
+    return CW_NONE;
+}
+
 enum cw_status cw_rules_find(struct cw_metric *metric, const struct cw_rules *rules, const char *name,
                              struct cw_error *err)
 {
@@ -744,5 +756,9 @@ enum cw_status cw_rules_find(struct cw_metric *metric, const struct cw_rules *ru
         return cw_error_set(err, CW_ERR_USAGE,
                             "found the value '%.100s' of several rules, expected one as in %.100s or %.100s", name,
                             own[0], own[1]);
-    return cw_error_set(err, CW_ERR_UNSUPPORTED, "found no value '%.100s' in the rules", name);
+    const uint32_t formula = find_step(rules, name);
+    if (formula == CW_NONE)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED, "found no value '%.100s' in the rules", name);
+    *metric = (struct cw_metric){.type = CW_FORMULA, .base = formula};
+    return CW_OK;
 }

@@ -70,7 +70,8 @@ enum cw_status cw_rules_load(const struct cw_rules **rules, const struct cw_chip
 enum cw_status cw_rules_parse(const struct cw_rules **rules, const struct cw_chip *chip, const void *text, size_t size,
                               const char *path, struct cw_arena *arena, struct cw_error *err);
 
-/* Finds a value of the rules, by its name in texts and evidence ("l1_use"), or in full ("rule.tail-wave.gain").
+/* Finds a value of the rules, by its name in texts and evidence ("l1_use"), in full ("rule.tail-wave.gain"), or by the
+ * limit ("latency") or the rule ("tail-wave") whose part of the time it is.
  * CW_ERR_UNSUPPORTED: there is none; CW_ERR_USAGE: several rules have one of that name. */
 enum cw_status cw_rules_find(struct cw_metric *metric, const struct cw_rules *rules, const char *name,
                              struct cw_error *err);

@@ -56,10 +56,11 @@ static enum cw_status explain(struct cw_eval_session *s)
 
 int cw_eval_explain(int argc, char **argv)
 {
-    static const struct cw_usage usage = {option_list, "RUN.cwd METRIC",
-                                          "Explains a value: its formula with all numbers, down to the counters and "
-                                          "their passes. METRIC may also be a value of a rule, as advise shows it.\v"
-                                          "Example:\n  $0 run.cwd lts__t_sector_hit_rate.pct --range gemm"};
+    static const struct cw_usage usage = {
+        option_list, "RUN.cwd METRIC",
+        "Explains a value: its formula with all numbers, down to the counters and "
+        "their passes. METRIC may also be a limit, a rule, or a value of a rule, as advise shows it.\v"
+        "Example:\n  $0 run.cwd lts__t_sector_hit_rate.pct --range gemm"};
     struct explain options = {.line = {.run = explain, .takes = CW_EVAL_PRINTED | CW_EVAL_CELLS}};
     return cw_eval_command(&usage, argc, argv, &options.line);
 }

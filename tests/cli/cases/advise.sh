@@ -121,3 +121,8 @@ columns kernel,function,grid_x,grid_y,grid_z,block_x,block_y,block_z <kernels.cs
 # Values of a rule stand in a formula without their scope.
 metric-eval explain "$SOURCE/data/captures/transformer.cwd" roof --range 99 >explained
 head -n 4 explained
+# So do the limits and rules that advise names.
+for name in latency tail-wave; do
+    metric-eval explain "$SOURCE/data/captures/transformer.cwd" $name --range 99 >explained
+    sed -n 2,4p explained
+done
