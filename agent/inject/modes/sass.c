@@ -63,7 +63,7 @@ struct cw_sass_kernel { /* a kernel that a context has launched */
     CUcontext context;
     const char *key; /* the driver's own text, the same pointer at every launch */
     char *name;
-    bool wanted, counted;
+    bool wanted, counted, collective;
     uint32_t loaded;  /* its context's enables when it was loaded, which did not patch it; or NOT_LOADED */
     uint32_t patched; /* its context's enables when it was patched lazily */
 };
@@ -206,21 +206,27 @@ static bool add_key(const struct cw_sass_kernel *k)
     return cw_hash_table_add(&self->by_key, hash_of(k), is_kernel, self->launched, k) != CW_NO_ITEM;
 }
 
+static struct cw_sass_kernel *find_kernel(CUcontext context, const char *name)
+{
+    const struct cw_sass_kernel kernel = {.context = context, .key = name};
+    const uint32_t known =
+        name ? cw_hash_table_find(&self->by_key, hash_of(&kernel), is_kernel, self->launched, &kernel) : CW_NO_ITEM;
+    return known != CW_NO_ITEM ? &self->launched[known] : NULL;
+}
+
 /* NULL without a name, and for a new kernel beyond the limit. */
 static struct cw_sass_kernel *note_launch(CUcontext context, const char *name)
 {
-    struct cw_sass_kernel kernel = {.context = context, .key = name};
-    if (!name)
-        return NULL;
-    const uint32_t known = cw_hash_table_find(&self->by_key, hash_of(&kernel), is_kernel, self->launched, &kernel);
-    if (known != CW_NO_ITEM)
-        return &self->launched[known];
+    struct cw_sass_kernel kernel = {.context = context, .key = name}, *known = find_kernel(context, name);
+    if (known || !name)
+        return known;
     kernel.name = self->launched_count < self->launched_capacity || grow() ? strdup(name) : NULL;
     if (!kernel.name || !add_key(&kernel)) {
         free(kernel.name);
         return NULL;
     }
     kernel.wanted = cw_filter_kernel(&self->filter, name);
+    kernel.collective = cw_reach_by_name(name);
     kernel.loaded = NOT_LOADED;
     self->launched[self->launched_count] = kernel;
     return &self->launched[self->launched_count++];
@@ -534,21 +540,20 @@ static bool is_patched(const struct patched *p, const struct cw_sass_kernel *k)
     return p->running && (p->lazy ? k->patched == p->enables : k->loaded < p->enables);
 }
 
-/* Loads a kernel's code at its first launch. Other threads may go on meanwhile, and add and remove contexts. False if
- * the launch loads it. */
-static bool load_kernel(CUpti_CallbackId id, const CUpti_CallbackData *call)
+/* Loads a kernel's code at its first launch. Other threads may go on meanwhile, and add and remove contexts. Code that
+ * only the launch can load is not there at the next time that CUPTI is enabled, but at the time after. */
+static void load_kernel(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const struct patched *p = find(call->context);
     struct cw_sass_kernel *k = note_launch(call->context, call->symbolName);
     if (!k || k->loaded != NOT_LOADED)
-        return true;
+        return;
     const uint32_t enables = p->enables;
     const bool loaded = cw_kernel_load(id, call);
     p = find(call->context);
-    k = note_launch(call->context, call->symbolName);
+    k = find_kernel(call->context, call->symbolName);
     if (p && k)
-        k->loaded = enables < p->enables ? enables : p->enables;
-    return loaded;
+        k->loaded = (enables < p->enables ? enables : p->enables) + !loaded;
 }
 
 /* Lets CUPTI patch a kernel inside its launch, on an idle GPU if that can be. */
@@ -558,26 +563,26 @@ static void patch_inside(CUcontext context, const char *name)
     if (!p || !p->running)
         return;
     comes_to_rest(context);
-    struct cw_sass_kernel *k = note_launch(context, name);
+    struct cw_sass_kernel *k = find_kernel(context, name);
     p = find(context);
     if (p && k)
         k->patched = p->enables;
 }
 
 /* Whether a launch is counted, or not wanted. */
-static bool count_kernel(CUcontext context, const char *name, bool loaded)
+static bool count_kernel(CUcontext context, const char *name)
 {
     const struct patched *p = find(context);
-    const struct cw_sass_kernel *k = note_launch(context, name);
+    const struct cw_sass_kernel *k = find_kernel(context, name);
     if (k && k->wanted && !is_patched(p, k)) {
-        if (!p->running || (!p->lazy && loaded))
+        if (!p->running || !p->lazy)
             patch(context);
         if ((p = find(context)) && p->lazy)
             patch_inside(context, name);
         p = find(context);
-        k = note_launch(context, name);
+        k = find_kernel(context, name);
     }
-    return k && (!k->wanted || (p && (loaded || p->lazy) && is_patched(p, k)));
+    return k && (!k->wanted || (p && is_patched(p, k)));
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -586,8 +591,10 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct patched *p = find(call->context);
     if (!p || (!graph && !cw_stream_runs_launch(id, call)))
         return;
-    const bool loaded = graph || cw_gate->closed || load_kernel(id, call);
-    const bool collective = !graph && cw_reach_by_name(call->symbolName);
+    if (!graph && !cw_gate->closed)
+        load_kernel(id, call);
+    const struct cw_sass_kernel *known = graph ? NULL : find_kernel(call->context, call->symbolName);
+    const bool collective = known ? known->collective : !graph && cw_reach_by_name(call->symbolName);
     const bool launcher = !graph && cw_module_launches(call->symbolName);
     const bool apart = graph || collective || launcher;
     if (apart)
@@ -601,7 +608,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     p->launched = true;
     self->graphs += graph;
     self->launchers += collective || launcher;
-    self->others += !apart && !count_kernel(call->context, call->symbolName, loaded);
+    self->others += !apart && !count_kernel(call->context, call->symbolName);
 }
 
 static bool unloads(CUpti_CallbackId id)
