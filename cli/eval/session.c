@@ -214,9 +214,9 @@ static void note_written(struct cw_eval_session *s, const struct counterworks_vi
                          const char *path)
 {
     const struct cw_output_table *table = view->output.table_count ? &view->output.tables[0] : NULL;
-    const bool rows = table && (format == cw_eval_csv_format(s->o) || format == CW_VIEW_JSON || format == CW_VIEW_HDF5);
-    const uint64_t metrics = rows && table->metrics ? table->metrics->row_count : 0;
     const bool trees = format == CW_VIEW_JSON || format == CW_VIEW_HDF5; /* which have all tables */
+    const bool rows = table && (trees || format == cw_eval_csv_format(s->o));
+    const uint64_t metrics = rows && table->metrics ? table->metrics->row_count : 0;
     const size_t others = trees && rows && !metrics ? view->output.table_count - 1 : 0;
     struct cw_writer line;
     struct stat st;

@@ -90,7 +90,7 @@ struct comparing {
 
 const char *cw_difference_side(const char *side)
 {
-    return *side ? side : "none";
+    return *side ? side : "(none)";
 }
 
 static void differ(struct comparing *c, const char *what, const char *a, const char *b, bool other)

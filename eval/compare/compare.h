@@ -49,7 +49,7 @@ struct cw_comparison {
     } * matches;
     const struct cw_compare_spread *spreads; /* [match][metric], or NULL */
 };
-/* "none" for the side that lacks it. */
+/* The side of a difference; "(none)" if it lacks it. */
 const char *cw_difference_side(const char *side);
 
 /* `a` was selected (cw_view_select); `b` has a capture and a chip (cw_view_begin). Compares the metrics of `a` that

@@ -7,8 +7,8 @@
 
 /* ---- rules ------------------------------------------------------------------------------------------------------ */
 
-/* How far values of a metric may be apart: |b - a| <= noise * max(|a|, |b|) + floor. A kernel with
- * an own noise of 0 and no own floor has to be equal. With a noise of 1 or more, which is never exceeded, they are not
+/* How far values of a metric may be apart: |b - a| <= noise * max(|a|, |b|) + floor. A kernel with an own
+ * noise of 0 and no own floor has to be equal. With a noise of 1 or more, which is never exceeded, values are not
  * judged. */
 struct cw_gate_rules {
     const char *chip, *device; /* of the runs they were learned from; the device "": any */

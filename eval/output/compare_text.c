@@ -110,7 +110,7 @@ static void put_differences(const struct writing *w)
         const struct cw_difference *d = &c->differences[i];
         if (!i)
             fputs("\nnot alike:\n", w->out);
-        cw_text_print(w->out, "  %-22s %s -> %s\n", d->what, *d->a ? d->a : "(none)", *d->b ? d->b : "(none)");
+        cw_text_print(w->out, "  %-22s %s -> %s\n", d->what, cw_difference_side(d->a), cw_difference_side(d->b));
         other = other || d->other;
     }
     if (other)
