@@ -24,7 +24,10 @@ static CUresult take(void **at, size_t size, bool on_host)
         b++;
     if (b == blocks + MOST_BLOCKS || (!on_host && size > fake_unused))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    *at = aligned_alloc(1 << 16, (size + 65535) / 65536 * 65536);
+    const size_t rounded = (size + 65535) / 65536 * 65536;
+    *at = fake_device.arena && !on_host ? fake_device.arena : aligned_alloc(1 << 16, rounded);
+    if (*at == fake_device.arena)
+        fake_device.arena += rounded;
     *b = (struct block){*at, size, on_host};
     *(on_host ? &fake_device.on_host : &fake_device.on_device) += size;
     fake_unused -= on_host ? 0 : size;
@@ -37,7 +40,8 @@ static CUresult give(void *at)
         if (b->at == at) {
             *(b->on_host ? &fake_device.on_host : &fake_device.on_device) -= b->size;
             fake_unused += b->on_host ? 0 : b->size;
-            free(at);
+            if (!fake_device.arena || b->on_host)
+                free(at);
             *b = (struct block){0};
             return CUDA_SUCCESS;
         }
@@ -74,8 +78,28 @@ static CUresult download(void *to, CUdeviceptr from, size_t size, CUstream strea
     return stream ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+static bool lies_across(const void *at, size_t size, const void *start, size_t whole)
+{
+    const size_t offset = (size_t)((const uint8_t *)at - (const uint8_t *)start);
+    return start && offset < whole && size > whole - offset;
+}
+
+/* The driver refuses a copy from or to several allocations, though they are neighbours. */
+static CUresult check_one(CUdeviceptr address, size_t size)
+{
+    const void *at = (const void *)(uintptr_t)address;
+    bool across = false;
+    for (const struct fake_memory *m = fake_memory; m < fake_memory + FAKE_MOST; m++)
+        across = across || lies_across(at, size, m->start, m->size);
+    for (const struct block *b = blocks; b < blocks + MOST_BLOCKS; b++)
+        across = across || lies_across(at, size, b->at, b->size);
+    return across ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
 static CUresult copy_on_device(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
 {
+    if (check_one(to, size) || check_one(from, size))
+        return CUDA_ERROR_INVALID_VALUE;
     fake_device.copied += size;
     fake_device.copies++;
     return download((void *)(uintptr_t)to, from, size, stream);
@@ -83,6 +107,8 @@ static CUresult copy_on_device(CUdeviceptr to, CUdeviceptr from, size_t size, CU
 
 static CUresult set(CUdeviceptr to, unsigned char value, size_t size, CUstream stream)
 {
+    if (check_one(to, size))
+        return CUDA_ERROR_INVALID_VALUE;
     memset((void *)(uintptr_t)to, value, size);
     fake_device.cleared += size;
     fake_device.copies++;

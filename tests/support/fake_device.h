@@ -19,6 +19,7 @@ struct fake_device {
     const char *variable;   /* a variable of that module, NULL for none */
     void *variable_at;
     size_t variable_size;
+    uint8_t *arena; /* allocations on the device follow one another from here on; or NULL */
 };
 extern struct fake_device fake_device;
 

@@ -118,6 +118,50 @@ Test(mirror, a_started_pass_sees_no_kernels)
     cw_checkpoint_free(&checkpoint);
 }
 
+/* PyTorch's blocks of 2 MB often are. */
+Test(mirror, neighbouring_allocations_are_put_back_one_by_one)
+{
+    static _Alignas(CHUNK) uint8_t two[4 * CHUNK];
+    memset(two, 1, 2 * CHUNK);
+    fake_device_allocate(two, CHUNK);
+    fake_device_allocate(two + CHUNK, CHUNK);
+    fake_device_allocate(two + 2 * CHUNK, CHUNK); /* of zeros */
+    fake_device_allocate(two + 3 * CHUNK, CHUNK);
+    begin();
+    save();
+    memset(two, 7, sizeof two);
+    cr_expect(cw_checkpoint_look(&checkpoint));
+    cr_expect(cw_checkpoint_restore_started(&checkpoint));
+    for (size_t i = 0; i < sizeof two; i++)
+        cr_assert_eq(two[i], i < 2 * CHUNK);
+    cw_checkpoint_free(&checkpoint);
+}
+
+/* The first allocation for copies has room for 32 chunks, and the next one begins at its end. */
+Test(mirror, neighbouring_copies_are_put_back_one_by_one)
+{
+    static _Alignas(CHUNK) uint8_t large[40 * CHUNK], arena[16 << 20];
+    memset(memory, 0, SIZE);
+    memset(large, 1, sizeof large);
+    fake_device_allocate(large, sizeof large);
+    fake_device.arena = arena;
+    fake_unused = GB + CHUNK + (1 << 16) + ((size_t)3 << 20);
+    cw_checkpoint_limit(CW_RESERVE_USUAL, 0);
+    save();
+    cr_expect(!cw_checkpoint_is_whole(&checkpoint));
+    cw_checkpoint_free(&checkpoint);
+    fake_unused = 8 * GB;
+    begin();
+    save();
+    cr_expect(cw_checkpoint_is_whole(&checkpoint));
+    memset(large, 7, sizeof large);
+    cr_expect(cw_checkpoint_look(&checkpoint));
+    cr_expect(cw_checkpoint_restore_started(&checkpoint));
+    for (size_t i = 0; i < sizeof large; i++)
+        cr_assert_eq(large[i], 1);
+    cw_checkpoint_free(&checkpoint);
+}
+
 Test(mirror, zeros_take_no_memory)
 {
     memset(memory, 0, SIZE);

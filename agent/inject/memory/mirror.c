@@ -522,16 +522,38 @@ enum cw_mirror_result cw_mirror_look(struct cw_mirror *m)
     return !m->looked ? CW_MIRROR_FAILED : lacks ? CW_MIRROR_LACKS : CW_MIRROR_GOOD;
 }
 
-/* Number of chunks in the list, from the i-th on, that one copy can put back. */
+/* End of the region that has a chunk. */
+static CUdeviceptr region_end(const struct cw_mirror *m, const struct chunk *c)
+{
+    uint32_t low = 0, high = m->span_count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        *(m->spans[middle].region.at <= c->at ? &low : &high) = middle;
+    }
+    return m->spans[low].region.at + m->spans[low].region.size;
+}
+
+/* End of the slab that has a chunk's slot. */
+static CUdeviceptr slab_end(const struct cw_mirror *m, const struct chunk *c)
+{
+    const struct slab *slab = m->slabs;
+    while (slab && c->slot - slab->at >= slab->size)
+        slab = slab->next;
+    return slab ? slab->at + slab->size : c->slot + CHUNK;
+}
+
+/* Number of chunks in the list, from the i-th on, that one copy can put back. The driver refuses a copy across two
+ * allocations (CUDA_ERROR_INVALID_VALUE), even of neighbours. */
 static uint32_t run_of(const struct cw_mirror *m, uint32_t i)
 {
     const struct chunk *first = &m->chunks[m->list[i]];
+    const CUdeviceptr end = region_end(m, first), slots = slab_end(m, first);
     uint32_t n = 1;
     for (; i + n <= m->list[0]; n++) {
         const struct chunk *c = &m->chunks[m->list[i + n]];
         const uint64_t distance = c->at - first->at;
-        if (distance != (uint64_t)n * CHUNK || c[-1].size != CHUNK || m->list[i + n] != m->list[i] + n ||
-            (c->slot != first->slot + distance && c->slot != m->zeros) ||
+        if (distance != (uint64_t)n * CHUNK || c->at >= end || m->list[i + n] != m->list[i] + n ||
+            (c->slot != m->zeros && (c->slot != first->slot + distance || c->slot >= slots)) ||
             (c->slot == m->zeros) != (first->slot == m->zeros))
             break;
     }
