@@ -115,8 +115,6 @@ static void push(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Callb
     launch->replay = cw_collections->in_turn || cw_collection_turns() > 1 ? CW_REPLAY_MULTIPLEX : CW_REPLAY_ONCE;
     launch->once = why;
     launch->pushed = true;
-    if (cw_inject->api.cuFuncLoad && !launch->graphs) /* otherwise the launch would load it, and take longer */
-        cw_inject->api.cuFuncLoad(cw_inject_kernel(id, call));
     c->inside_of = call->correlationId;
     *call->correlationData = cw_in_flight->entered;
     if (!launch->graphs && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS)

@@ -10,7 +10,8 @@
  * launch, and nothing keeps it from it. Without, it patches the kernels that are loaded when it is enabled, and no
  * others: so at the first launch of a kernel its code is loaded, and CUPTI enabled again on an idle GPU, or else the
  * launch is not counted. Of cuBLAS's code CUPTI can only patch single kernels, lazily; otherwise it is refused. It
- * counts as enabled then. */
+ * counts as enabled then. All of NCCL's code takes 6 s each time, so where there are collectives single kernels are
+ * patched as well: counting pauses around collectives, and other kernels of such programs wait for none that follows. */
 #define _GNU_SOURCE
 #include "agent/inject/modes/sass.h"
 
@@ -30,6 +31,7 @@ struct patched { /* a context under SASS metrics */
     CUcontext context;
     uint32_t device;
     bool launched, running;
+    bool refused;      /* CUPTI cannot patch all of its loaded kernels */
     bool lazy;         /* patches a kernel inside its first launch */
     bool beside;       /* work that must not meet patched kernels may still be under way */
     uint64_t again_ns; /* not before this time another wait for rest */
@@ -53,6 +55,7 @@ static struct {
     struct cw_sass_kernel *launched;
     struct cw_hash_table by_key;        /* of launched */
     uint64_t begun_ns, spent_ns;        /* first counting; time for waits and pauses since */
+    bool heavy;                         /* there are collectives: patching all loaded kernels takes long */
     uint32_t pausing;                   /* threads that wait until nothing is counted */
     uint64_t hazards;                   /* events so far that must not meet patched kernels */
     uint64_t graphs, launchers, others; /* launches that were not counted, by reason (pc_capture.h) */
@@ -162,9 +165,10 @@ static void enable(struct patched *p)
     PARAMS(CUpti_SassMetricsEnable_Params, enable, .ctx = p->context);
     size_t none = 0;
     p->running = configure(p->device);
+    p->lazy = p->refused || self->heavy;
     if (p->running && !p->lazy) {
         const CUptiResult result = cw_inject->api.cuptiSassMetricsEnable(&enable);
-        p->lazy = result == CUPTI_ERROR_INVALID_PARAMETER && disable(p, &none);
+        p->lazy = p->refused = result == CUPTI_ERROR_INVALID_PARAMETER && disable(p, &none);
         p->running = p->lazy || cw_inject_good(result, "cuptiSassMetricsEnable");
     }
     enable.enableLazyPatching = p->lazy;
@@ -597,6 +601,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     const bool collective = known ? known->collective : !graph && cw_reach_by_name(call->symbolName);
     const bool launcher = !graph && cw_module_launches(call->symbolName);
     const bool apart = graph || collective || launcher;
+    self->heavy |= collective;
     if (apart)
         pause_all(graph        ? "a CUDA graph is launched"
                   : collective ? "a collective is launched"
