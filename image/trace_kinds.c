@@ -32,7 +32,8 @@ uint64_t cw_trace_unknown(enum cw_trace_type type)
 #define ON_GPU F(START), F(END), F(DEVICE), F(CONTEXT), F(STREAM), F(CORRELATION)
 #define OF_GRAPH F(GRAPH), F(GRAPH_NODE), F(CHANNEL), F(CHANNEL_TYPE), F(DEVICE_LAUNCHED)
 #define CALL F(START), F(END), F(THREAD), F(CORRELATION), F(NAME), F(RESULT), F(BYTES), F(ADDRESS), F(SOURCE_ADDRESS)
-#define NVTX F(DOMAIN), F(NAME), F(CATEGORY), F(COLOR), F(PAYLOAD), F(UNSIGNED_PAYLOAD), F(REAL_PAYLOAD)
+#define NVTX                                                                                                           \
+    F(DOMAIN), F(NAME), F(CATEGORY), F(COLOR), F(PAYLOAD), F(UNSIGNED_PAYLOAD), F(REAL_PAYLOAD), F(PAYLOAD_TEXT)
 
 const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT] = {
     KIND(KERNEL, "kernel", ON_GPU, F(SHAPE), F(QUEUED), F(SUBMITTED), OF_GRAPH),
@@ -62,7 +63,7 @@ const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT] = {
     KIND(POOL, "memory_pool", F(TIME), F(TYPE), F(POOL), F(POOL_BYTES), F(POOL_USED), F(POOL_THRESHOLD), F(DEVICE),
          F(CORRELATION)),
     KIND(UNIFIED, "unified_memory", F(START), F(END), F(TYPE), F(VALUE), F(ADDRESS), F(SOURCE_DEVICE), F(TARGET_DEVICE),
-         F(CAUSE)),
+         F(CAUSE), F(DEVICES)),
     KIND(ENVIRONMENT, "environment", F(TIME), F(DEVICE), F(SM_CLOCK), F(MEMORY_CLOCK), F(THROTTLE), F(TEMPERATURE),
          F(POWER), F(POWER_LIMIT), F(FAN), F(PCIE_GENERATION), F(PCIE_WIDTH)),
     KIND(GRAPH, "graph_launch", ON_GPU, F(GRAPH)),

@@ -98,7 +98,8 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(PAYLOAD, "payload", SIGNED)                                                                                      \
     X(UNSIGNED_PAYLOAD, "unsigned_payload", NUMBER) /* a value too large for `payload` */                              \
     X(REAL_PAYLOAD, "real_payload", REAL)                                                                              \
-    X(ADDRESS, "address", ADDRESS) /* of a call: the memory that it allocates, frees, sets, or copies to */            \
+    X(PAYLOAD_TEXT, "payload_text", TEXT) /* of a payload with a schema: a JSON object */                              \
+    X(ADDRESS, "address", ADDRESS)        /* of a call: the memory that it allocates, frees, sets, or copies to */     \
     X(SOURCE_ADDRESS, "source_address", ADDRESS)                                                                       \
     X(POOL, "pool", ADDRESS)                                                                                           \
     X(POOL_BYTES, "pool_bytes", BYTES)                                                                                 \
@@ -120,6 +121,7 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(SOURCE_PORTS, "source_ports", TEXT) /* of NVLink, as "0,1,2" */                                                  \
     X(TARGET_PORTS, "target_ports", TEXT)                                                                              \
     X(PEERS, "peers", TEXT) /* the devices that the GPU can reach over PCI Express */                                  \
+    X(DEVICES, "devices", TEXT) /* that contend for memory, as "0,1" */                                               \
     X(FILE, "file", TEXT)                                                                                              \
     X(LINE, "line", NUMBER)                                                                                            \
     X(LAUNCHED, "launched", NUMBER) /* counted by the callbacks */                                                     \

@@ -87,7 +87,15 @@ struct cw_pm_options {
     bool sim_overflow;                   /* the loss is an overflow */
 };
 
-/* Options for a trace of events in the program and on its GPUs, which does not change their execution. */
+/* The attribute of a process whose kernels ran so (cw_trace_options.serialize). */
+#define CW_TRACE_ONE_BY_ONE                                                                                            \
+    (struct cw_pair)                                                                                                   \
+    {                                                                                                                  \
+        "kernels", "one after another"                                                                                 \
+    }
+
+/* Options for a trace of events in the program and on its GPUs, which does not change their execution unless it
+ * serializes kernels. */
 struct cw_trace_options {
     struct cw_capture_options capture;
     uint64_t kinds; /* CW_TRACE_BIT of each; launch_shape, window and account come with the kinds that they describe */
@@ -100,6 +108,7 @@ struct cw_trace_options {
     bool latency;            /* record when launches were queued and submitted */
     bool attributes;         /* record attributes of launches, such as priorities and clusters */
     bool hes;                /* use times from the hardware event system, if the chip has it */
+    bool serialize;          /* run kernels one after another, so that the time of each is its own */
     uint32_t attach;         /* attach to this process instead of starting a program; 0: do not */
     uint64_t environment_ns; /* time between rows of the environment */
     uint64_t flush_ns;       /* longest time before records are written; 0: when buffers fill */

@@ -38,6 +38,8 @@ static void check_arguments(void *arguments, struct argp_state *state)
     if (a->options.latency && a->options.attach)
         cw_usage_error(state,
                        "found --latency and --attach, expected a program: CUPTI needs the option before CUDA begins");
+    if (a->options.serialize && !(a->options.kinds & CW_TRACE_BIT(CW_TRACE_KERNEL)))
+        cw_usage_error(state, "found --serialize without the kind kernel, expected it among --kinds");
     const struct cw_backend *backend = cw_command_backend(&a->capture);
     if (w->periods && a->options.attach)
         cw_usage_error(state, "found --steady with --attach, expected a program, whose first launches the agent sees");
@@ -111,6 +113,8 @@ static const struct cw_option trace_options[] = {
      CW_OPTION_FLAG(struct trace_arguments, options.latency)},
     {"launch-attributes", 0, NULL, "also record attributes of launches, such as cluster policies", CW_OPTION_RARE,
      CW_OPTION_FLAG(struct trace_arguments, options.attributes)},
+    {"serialize", 0, NULL, "run kernels one after another, also those of several streams: the time of each is its own",
+     CW_OPTION_RARE, CW_OPTION_FLAG(struct trace_arguments, options.serialize)},
     {"hes", 0, NULL, "take times from the hardware event system, on chips that have it", CW_OPTION_RARE,
      CW_OPTION_FLAG(struct trace_arguments, options.hes)},
     {"environment", 0, "N[s|ms|us]", "time between readings of clocks, power and temperature (default: 100ms)",

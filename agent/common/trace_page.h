@@ -38,6 +38,7 @@ enum cw_trace_flag {
     CW_TRACE_ATTRIBUTES = 1 << 2,  /* attributes of launches */
     CW_TRACE_HARDWARE = 1 << 3,    /* times from the hardware event system, if the chip has it */
     CW_TRACE_CALLERS = 1 << 4,     /* the library that allocated memory */
+    CW_TRACE_SERIALIZED = 1 << 5,  /* kernels run one after another */
 };
 
 #endif

@@ -1,5 +1,6 @@
 /* NVTX's ranges. NVTX's headers in a program load the library named by NVTX_INJECTION64_PATH, which is this one, once
- * for each part of the program that uses them. The library replaces the functions it wants. */
+ * for each part of the program that uses them. The library replaces the functions it wants, also those of NVTX's
+ * extension for payloads. */
 #define _GNU_SOURCE
 #include "agent/inject/nvtx.h"
 
@@ -8,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NVTX_NO_IMPL
-#include <nvtx3/nvToolsExt.h>
-
 #include "agent/inject/driver/inject.h"
 #include "agent/inject/driver/say.h"
+#include "agent/inject/ranges/mode.h"
 #include "agent/inject/modes/trace_nvtx.h"
+#include "agent/inject/nvtx_payload.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 struct name {
@@ -171,19 +171,26 @@ static uint64_t number(const void *handle)
     return (uint64_t)(uintptr_t)handle;
 }
 
+/* The name of a handle, with the lock held. */
+static const char *text_of(uint64_t handle)
+{
+    const struct name *name = handle ? find_name(handle) : NULL;
+    return name ? name->text : "";
+}
+
 /* Writes the name of a handle, in LONGEST bytes. */
 static void name_of(char *to, const void *handle)
 {
     *to = 0;
     if (!handle || !cw_inject_lock())
         return;
-    const struct name *name = find_name(number(handle));
-    snprintf(to, LONGEST, "%s", name ? name->text : "");
+    snprintf(to, LONGEST, "%s", text_of(number(handle)));
     cw_inject_unlock();
 }
 
 struct said {                              /* data of an event */
     char domain[LONGEST], full[FULL_NAME]; /* full: "domain@name", or the name alone in the default domain */
+    char payload[CW_NVTX_LONGEST_PAYLOAD];
     struct cw_trace_label label;
 };
 
@@ -233,13 +240,28 @@ static struct cw_trace_payload read_payload(const nvtxEventAttributes_t *event)
     return payload;
 }
 
+/* Writes payloads that have a schema as text. Only a trace keeps it. */
+static void read_payloads(struct said *said, nvtxDomainHandle_t domain, const nvtxPayloadData_t *payloads, size_t count)
+{
+    *said->payload = 0;
+    if (!payloads || !cw_inject_lock())
+        return;
+    if (!cw_inject->mode || cw_inject->mode->traces)
+        cw_nvtx_payload_write(said->payload, number(domain), payloads, count, text_of);
+    cw_inject_unlock();
+    said->label.payload_text = said->payload;
+}
+
 static void read_event(struct said *said, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
     struct cw_trace_label *label = &said->label;
     const char *name = read_names(said, domain, event);
-    *label = (struct cw_trace_label){said->domain, name, 0, CW_TRACE_UNKNOWN, CW_TRACE_NO_PAYLOAD};
+    *label = (struct cw_trace_label){said->domain, name, 0, CW_TRACE_UNKNOWN, CW_TRACE_NO_PAYLOAD, NULL};
     if (!event)
         return;
+    if (event->payloadType == NVTX_PAYLOAD_TYPE_EXT && event->reserved0 > 0)
+        read_payloads(said, domain, (const nvtxPayloadData_t *)(uintptr_t)event->payload.ullValue,
+                      (size_t)event->reserved0);
     label->category = event->category;
     if (event->colorType == NVTX_COLOR_ARGB)
         label->color = event->color;
@@ -397,6 +419,76 @@ static void NVTX_API mark_wide(const wchar_t *name)
     mark(narrow(narrowed, name));
 }
 
+/* ---- payloads with a schema ------------------------------------------------------------------------------------- */
+
+static uint64_t NVTX_API register_schema(nvtxDomainHandle_t domain, const nvtxPayloadSchemaAttr_t *attributes)
+{
+    if (!cw_inject_lock())
+        return 0;
+    const uint64_t id = cw_nvtx_schema_register(number(domain), attributes);
+    cw_inject_unlock();
+    return id;
+}
+
+static uint64_t NVTX_API register_enum(nvtxDomainHandle_t domain, const nvtxPayloadEnumAttr_t *attributes)
+{
+    if (!cw_inject_lock())
+        return 0;
+    const uint64_t id = cw_nvtx_enum_register(number(domain), attributes);
+    cw_inject_unlock();
+    return id;
+}
+
+/* Makes an event of payloads alone; `name` has CW_NVTX_LONGEST_NAME bytes. */
+static nvtxEventAttributes_t event_of_payloads(char *name, nvtxDomainHandle_t domain, const nvtxPayloadData_t *payloads,
+                                               size_t count)
+{
+    *name = 0;
+    if (payloads && cw_inject_lock()) {
+        cw_nvtx_payload_name(name, number(domain), payloads, count, text_of);
+        cw_inject_unlock();
+    }
+    nvtxEventAttributes_t event = event_of(name);
+    event.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+    event.reserved0 = count < INT32_MAX ? (int32_t)count : 0;
+    event.payload.ullValue = number(payloads);
+    return event;
+}
+
+static void NVTX_API mark_payloads(nvtxDomainHandle_t domain, const nvtxPayloadData_t *payloads, size_t count)
+{
+    char name[CW_NVTX_LONGEST_NAME];
+    const nvtxEventAttributes_t event = event_of_payloads(name, domain, payloads, count);
+    domain_mark(domain, &event);
+}
+
+static int NVTX_API push_payloads(nvtxDomainHandle_t domain, const nvtxPayloadData_t *payloads, size_t count)
+{
+    char name[CW_NVTX_LONGEST_NAME];
+    const nvtxEventAttributes_t event = event_of_payloads(name, domain, payloads, count);
+    return domain_push(domain, &event);
+}
+
+static int NVTX_API pop_payloads(nvtxDomainHandle_t domain, const nvtxPayloadData_t *payloads, size_t count)
+{
+    (void)payloads, (void)count;
+    return domain_pop(domain);
+}
+
+static nvtxRangeId_t NVTX_API start_payloads(nvtxDomainHandle_t domain, const nvtxPayloadData_t *payloads, size_t count)
+{
+    char name[CW_NVTX_LONGEST_NAME];
+    const nvtxEventAttributes_t event = event_of_payloads(name, domain, payloads, count);
+    return domain_start(domain, &event);
+}
+
+static void NVTX_API end_payloads(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t *payloads,
+                                  size_t count)
+{
+    (void)payloads, (void)count;
+    domain_end(domain, id);
+}
+
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
 static void NVTX_API domain_category(nvtxDomainHandle_t domain, uint32_t category, const char *name)
@@ -542,6 +634,28 @@ static bool replace(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModul
         if (replacements[i].id < size && table[replacements[i].id])
             *table[replacements[i].id] = replacements[i].function;
     return true;
+}
+
+static const struct replacement payloads[] = {
+    AS(NVTX3EXT_CBID_nvtxPayloadSchemaRegister, register_schema),
+    AS(NVTX3EXT_CBID_nvtxPayloadEnumRegister, register_enum),
+    AS(NVTX3EXT_CBID_nvtxMarkPayload, mark_payloads),
+    AS(NVTX3EXT_CBID_nvtxRangePushPayload, push_payloads),
+    AS(NVTX3EXT_CBID_nvtxRangePopPayload, pop_payloads),
+    AS(NVTX3EXT_CBID_nvtxRangeStartPayload, start_payloads),
+    AS(NVTX3EXT_CBID_nvtxRangeEndPayload, end_payloads),
+};
+
+/* Called by NVTX at the first use of an extension. Returns 1 for that of payloads, when the functions are in place. */
+__attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
+int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module)
+{
+    if (!module || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID || !module->segmentsCount)
+        return 0;
+    for (size_t i = 0; i < sizeof payloads / sizeof *payloads; i++)
+        if (payloads[i].id < module->segments->slotCount)
+            module->segments->functionSlots[payloads[i].id] = (intptr_t)payloads[i].function;
+    return 1;
 }
 
 /* Called by NVTX at its first use. Returns 1 when the functions are in place. */

@@ -9,17 +9,16 @@
 size_t __sanitizer_get_current_allocated_bytes(void);
 #endif
 
-#define NVTX_NO_IMPL
-#include <nvtx3/nvToolsExt.h>
-
 #include "agent/common/message.h"
 #include "agent/inject/driver/inject.h"
 #include "agent/inject/modes/trace_nvtx.h"
+#include "agent/inject/nvtx_payload.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "tests/support/fake_cupti.h"
 #include "tests/support/seconds.h"
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table);
+int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
 
 enum { MANY = 1000000, LITTLE = 1 << 20, BOUND = 16 << 20, LONG = 120 };
 
@@ -260,4 +259,278 @@ Test(nvtx, names_do_not_bring_cupti_back)
     cw_inject->over = true;
     name_context((CUcontext)0x10, "mine");
     cr_expect_eq(asked, 1);
+}
+
+/* ---- payloads with a schema -------------------------------------------------------------------------------------- */
+
+enum { SLOTS = 63, OF_ENUM = 1 << 24, OF_CALL, OF_PEER, OF_BLOB };
+
+static intptr_t extension[SLOTS];
+#define EXTENSION(name, type, ...) ((type(*)(__VA_ARGS__))extension[NVTX3EXT_CBID_##name])
+
+static uint64_t schema(nvtxDomainHandle_t domain, uint64_t id, const char *name,
+                       const nvtxPayloadSchemaEntry_t *entries, size_t count)
+{
+    const nvtxPayloadSchemaAttr_t attributes = {
+        .fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID,
+        .name = name,
+        .type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+        .entries = entries,
+        .numEntries = count,
+        .schemaId = id};
+    return EXTENSION(nvtxPayloadSchemaRegister, uint64_t, nvtxDomainHandle_t,
+                     const nvtxPayloadSchemaAttr_t *)(domain, &attributes);
+}
+#define SCHEMA(domain, id, name, ...)                                                                                  \
+    schema(domain, id, name, (const nvtxPayloadSchemaEntry_t[]){__VA_ARGS__},                                          \
+           sizeof((const nvtxPayloadSchemaEntry_t[]){__VA_ARGS__}) / sizeof(nvtxPayloadSchemaEntry_t))
+
+static void begin_with_payloads(void)
+{
+    nvtxExtModuleSegment_t segment = {0, SLOTS, extension};
+    nvtxExtModuleInfo_t module = {.moduleId = 3, .segmentsCount = 1, .segments = &segment};
+    setenv(CW_AGENT_SOCKET_VARIABLE, "/nowhere", 1);
+    begin();
+    cr_expect_eq(InitializeInjectionNvtxExtension(&module), 0, "that of counters");
+    module.moduleId = NVTX_EXT_PAYLOAD_MODULEID;
+    cr_assert_eq(InitializeInjectionNvtxExtension(&module), 1);
+}
+
+static const char *no_name(uint64_t handle)
+{
+    (void)handle;
+    return "";
+}
+
+static void expect_payload(nvtxDomainHandle_t domain, uint64_t id, const void *payload, size_t size,
+                           const char *expected)
+{
+    const nvtxPayloadData_t data = {id, size, payload};
+    char text[CW_NVTX_LONGEST_PAYLOAD];
+    cr_assert(cw_inject_lock());
+    cw_nvtx_payload_write(text, (uintptr_t)domain, &data, 1, no_name);
+    cw_inject_unlock();
+    cr_expect_str_eq(text, expected);
+    const nvtxEventAttributes_t event = {.version = NVTX_VERSION,
+                                         .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+                                         .payloadType = NVTX_PAYLOAD_TYPE_EXT,
+                                         .reserved0 = 1,
+                                         .payload.ullValue = (uintptr_t)&data};
+    CORE2(DomainRangePushEx, nvtxDomainRangePushEx_impl_fntype)(domain, &event);
+    pop_of(domain);
+    cr_expect_eq(value_of(CW_FIELD_PAYLOAD_TEXT), cw_trace_text_number(expected));
+}
+
+/* As of a call of NCCL, whose structure has holes, an enumeration and a structure within. */
+Test(nvtx, a_payload_is_what_its_schema_says)
+{
+    struct peer {
+        int32_t rank;
+        double ratio;
+    };
+    static const struct {
+        uint64_t communicator;
+        size_t bytes;
+        uint8_t small;
+        int32_t kind;
+        struct peer peer;
+        char text[8];
+        int16_t three[3];
+        const void *at;
+        const char *said;
+        nvtxStringHandle_t name;
+    } call = {7, 1 << 20, 255, 2, {-1, 0.5}, "ab\"c", {1, -2, 3}, (const void *)0x10, "far", NULL};
+    begin_with_payloads();
+    nvtxDomainHandle_t domain = create("NCCL");
+    const nvtxPayloadEnum_t values[] = {{"sum", 1, 0}, {"max", 2, 0}};
+    const nvtxPayloadEnumAttr_t kinds = {
+        .fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES |
+                     NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID,
+        .entries = values,
+        .numEntries = 2,
+        .sizeOfEnum = sizeof(int32_t),
+        .schemaId = OF_ENUM};
+    cr_expect_eq(
+        EXTENSION(nvtxPayloadEnumRegister, uint64_t, nvtxDomainHandle_t, const nvtxPayloadEnumAttr_t *)(domain, &kinds),
+        OF_ENUM);
+    cr_expect_eq(SCHEMA(domain, OF_PEER, "peer", {.type = NVTX_PAYLOAD_ENTRY_TYPE_INT32, .name = "rank"},
+                        {.type = NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, .name = "ratio"}),
+                 OF_PEER);
+    cr_expect_eq(SCHEMA(domain, OF_CALL, "call", {.type = NVTX_PAYLOAD_ENTRY_TYPE_UINT64, .name = "Communicator"},
+                        {.type = NVTX_PAYLOAD_ENTRY_TYPE_SIZE, .name = "Bytes"},
+                        {.type = NVTX_PAYLOAD_ENTRY_TYPE_UINT8, .name = "small"}, {.type = OF_ENUM, .name = "kind"},
+                        {.type = OF_PEER, .name = "peer"},
+                        {.type = NVTX_PAYLOAD_ENTRY_TYPE_CHAR,
+                         .name = "text",
+                         .flags = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
+                         .arrayOrUnionDetail = 8},
+                        {.type = NVTX_PAYLOAD_ENTRY_TYPE_SHORT,
+                         .name = "three",
+                         .flags = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
+                         .arrayOrUnionDetail = 3},
+                        {.type = NVTX_PAYLOAD_ENTRY_TYPE_ADDRESS, .name = "at"},
+                        {.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, .name = "said"},
+                        {.type = NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, .name = "name"}),
+                 OF_CALL);
+    expect_payload(domain, OF_CALL, &call, sizeof call,
+                   "{\"Communicator\":7,\"Bytes\":1048576,\"small\":255,\"kind\":\"max\","
+                   "\"peer\":{\"rank\":-1,\"ratio\":0.5},\"text\":\"ab\\\"c\",\"three\":[1,-2,3],\"at\":\"0x10\","
+                   "\"said\":\"far\",\"name\":\"\"}");
+    expect_payload(domain, OF_CALL, &call, 12, "{\"Communicator\":7}"); /* the rest lies beyond it */
+    expect_payload(domain, OF_CALL, NULL, 0, "");
+    expect_payload(NULL, OF_CALL, &call, sizeof call, ""); /* a schema belongs to its domain */
+}
+
+#define ENTRY(kind, label, ...)                                                                                        \
+    {                                                                                                                  \
+        .type = NVTX_PAYLOAD_ENTRY_TYPE_##kind, .name = label, __VA_ARGS__                                             \
+    }
+#define OF(schema, label, ...)                                                                                         \
+    {                                                                                                                  \
+        .type = schema, .name = label, __VA_ARGS__                                                                     \
+    }
+#define MANY(n) .flags = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, .arrayOrUnionDetail = n
+
+/* Entries without offsets lie where a compiler puts the members. */
+Test(nvtx, a_payload_is_laid_out_as_compilers_do)
+{
+    struct ints {
+        int a, b;
+    };
+    struct padded {
+        double a;
+        int b;
+    };
+    const struct {
+        int x;
+        struct ints n[2];
+        struct padded p[2];
+        int y;
+    } nested = {1, {{2, 3}, {4, 5}}, {{6, 7}, {8, 9}}, 10};
+    const struct __attribute__((packed, aligned(4))) {
+        int a;
+        double b;
+    } narrow = {1, 2};
+    const struct {
+        int a;
+        char t[4];
+        uint16_t half;
+        int b, negative;
+    } sizes = {1, "abc", 0, 2, -1};
+    const nvtxPayloadEnum_t values[] = {{"minus", (uint64_t)-1, 0}};
+    const nvtxPayloadEnumAttr_t minus = {.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES |
+                                                      NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES,
+                                         .entries = values,
+                                         .numEntries = 1};
+    begin_with_payloads();
+    SCHEMA(NULL, OF_PEER, "ints", ENTRY(INT, "a"), ENTRY(INT, "b"));
+    SCHEMA(NULL, OF_BLOB, "padded", ENTRY(DOUBLE, "a"), ENTRY(INT, "b"));
+    SCHEMA(NULL, OF_CALL, "nested", ENTRY(INT, "x"), OF(OF_PEER, "n", MANY(2)), OF(OF_BLOB, "p", MANY(2)),
+           ENTRY(INT, "y"));
+    expect_payload(
+        NULL, OF_CALL, &nested, sizeof nested,
+        "{\"x\":1,\"n\":[{\"a\":2,\"b\":3},{\"a\":4,\"b\":5}],\"p\":[{\"a\":6,\"b\":7},{\"a\":8,\"b\":9}],\"y\":10}");
+    const uint64_t sign =
+        EXTENSION(nvtxPayloadEnumRegister, uint64_t, nvtxDomainHandle_t, const nvtxPayloadEnumAttr_t *)(NULL, &minus);
+    SCHEMA(NULL, OF_CALL + 10, "sizes", ENTRY(INT, "a"), ENTRY(CHAR8, "t", MANY(4)), ENTRY(FLOAT16, "half"),
+           ENTRY(INT, "b"), OF(sign, "negative"));
+    expect_payload(NULL, OF_CALL + 10, &sizes, sizeof sizes, "{\"a\":1,\"t\":\"abc\",\"b\":2,\"negative\":\"minus\"}");
+    SCHEMA(NULL, OF_CALL + 11, "unknown", ENTRY(INT, "a"), ENTRY(CHAR8, "t", MANY(4)),
+           ENTRY(INT, "list", .flags = NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX), ENTRY(INT, "nowhere"));
+    expect_payload(NULL, OF_CALL + 11, &sizes, sizeof sizes, "{\"a\":1,\"t\":\"abc\"}");
+    const nvtxPayloadSchemaEntry_t entries[] = {ENTRY(INT, "a"), ENTRY(DOUBLE, "b")};
+    const nvtxPayloadSchemaAttr_t aligned = {
+        .fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT,
+        .type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+        .entries = entries,
+        .numEntries = 2,
+        .packAlign = 4};
+    const uint64_t id = EXTENSION(nvtxPayloadSchemaRegister, uint64_t, nvtxDomainHandle_t,
+                                  const nvtxPayloadSchemaAttr_t *)(NULL, &aligned);
+    expect_payload(NULL, id, &narrow, sizeof narrow, "{\"a\":1,\"b\":2}");
+}
+
+Test(nvtx, further_payloads_are_objects_of_their_own)
+{
+    const int32_t numbers[] = {1, 2};
+    char text[CW_NVTX_LONGEST_PAYLOAD];
+    begin_with_payloads();
+    SCHEMA(NULL, OF_CALL, "step", ENTRY(INT, "a"));
+    const nvtxPayloadData_t data[] = {{OF_CALL, 4, &numbers[0]}, {OF_BLOB, 4, numbers}, {OF_CALL, 4, &numbers[1]}};
+    cr_assert(cw_inject_lock());
+    cw_nvtx_payload_write(text, 0, data, 3, no_name);
+    cw_inject_unlock();
+    cr_expect_str_eq(text, "{\"a\":1,\"payload 2\":{\"a\":2}}");
+}
+
+/* It is written while other threads wait. */
+Test(nvtx, a_text_that_does_not_fit_takes_no_time)
+{
+    enum { LARGE = 64 << 20 };
+    char *large = malloc(LARGE), text[CW_NVTX_LONGEST_PAYLOAD];
+    memset(large, 1, LARGE);
+    begin_with_payloads();
+    SCHEMA(NULL, OF_CALL, "large", ENTRY(CHAR, "a", MANY(LARGE)), ENTRY(INT, "b"));
+    const nvtxPayloadData_t data = {OF_CALL, LARGE, large};
+    cr_assert(cw_inject_lock());
+    for (int i = 0; i < 1000; i++)
+        cw_nvtx_payload_write(text, 0, &data, 1, no_name);
+    cw_inject_unlock();
+    cr_expect_str_eq(text, "");
+    free(large);
+}
+
+/* A program that errs goes on as without us. */
+Test(nvtx, payloads_that_are_none)
+{
+    struct {
+        const char *nowhere;
+        uint64_t self;
+    } bad = {(const char *)8, 1};
+    char long_names[64][64];
+    nvtxPayloadSchemaEntry_t many[64] = {0};
+    begin_with_payloads();
+    nvtxDomainHandle_t domain = create("d");
+    cr_expect_eq(schema(domain, OF_CALL, "none", NULL, 0), 0);
+    SCHEMA(domain, OF_CALL, "bad", {.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, .name = "nowhere"},
+           {.type = OF_CALL, .name = "itself"}, {.type = 12345, .name = "unknown"});
+    expect_payload(domain, OF_CALL, &bad, sizeof bad, "{\"nowhere\":\"0x8\"}");
+    for (int i = 0; i < 64; i++) {
+        snprintf(long_names[i], sizeof long_names[i], "%040d", i);
+        many[i] = (nvtxPayloadSchemaEntry_t){.type = NVTX_PAYLOAD_ENTRY_TYPE_UINT8, .name = long_names[i]};
+    }
+    schema(domain, OF_BLOB, "many", many, 64);
+    char text[CW_NVTX_LONGEST_PAYLOAD];
+    const nvtxPayloadData_t data = {OF_BLOB, sizeof long_names, long_names};
+    cr_assert(cw_inject_lock());
+    cw_nvtx_payload_write(text, (uintptr_t)domain, &data, 1, no_name);
+    cw_inject_unlock();
+    cr_expect(strlen(text) > 600 && strlen(text) < sizeof text && text[strlen(text) - 1] == '}');
+    cr_expect_neq(SCHEMA(domain, 0, "numbered", {.type = NVTX_PAYLOAD_ENTRY_TYPE_INT, .name = "i"}), 0);
+}
+
+/* Events of the extension's own. */
+Test(nvtx, an_event_of_payloads_alone_has_the_schemas_name)
+{
+    const int32_t step = 5;
+    begin_with_payloads();
+    SCHEMA(NULL, OF_CALL, "step", {.type = NVTX_PAYLOAD_ENTRY_TYPE_INT, .name = "number"});
+    const nvtxPayloadData_t data = {OF_CALL, sizeof step, &step};
+    EXTENSION(nvtxRangePushPayload, int, nvtxDomainHandle_t, const nvtxPayloadData_t *, size_t)(NULL, &data, 1);
+    expect_open("step");
+    EXTENSION(nvtxRangePopPayload, int, nvtxDomainHandle_t, const nvtxPayloadData_t *, size_t)(NULL, NULL, 0);
+    expect_open("");
+    cr_expect_eq(value_of(CW_FIELD_PAYLOAD_TEXT), cw_trace_text_number("{\"number\":5}"));
+    const struct {
+        int number;
+        const char *said;
+    } named = {6, "forward"};
+    const nvtxPayloadData_t with = {OF_PEER, sizeof named, &named};
+    SCHEMA(NULL, OF_PEER, "step", ENTRY(INT, "number"),
+           ENTRY(CSTRING, "said", .flags = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE));
+    EXTENSION(nvtxRangePushPayload, int, nvtxDomainHandle_t, const nvtxPayloadData_t *, size_t)(NULL, &with, 1);
+    expect_open("forward");
 }

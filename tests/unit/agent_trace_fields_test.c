@@ -30,6 +30,8 @@ static const struct unfilled {
     {CW_TRACE_ENVIRONMENT, CW_FIELD_FAN, NOBODY, "an SXM module has no fan"},
     {CW_TRACE_LINK, CW_FIELD__COUNT, SIMULATED,
      "captured on a virtual machine without NVLink, which shows no bus either"},
+    {CW_TRACE_UNIFIED, CW_FIELD_DEVICES, NOBODY, "no two GPUs contended for memory"},
+    {CW_TRACE_NVTX_MARK, CW_FIELD_PAYLOAD_TEXT, NOBODY, "NCCL makes ranges, and no marks"},
     {CW_TRACE_OPENACC, CW_FIELD_FILE, NOBODY, "gcc's runtime knows neither file nor line"},
     {CW_TRACE_OPENACC, CW_FIELD_LINE, NOBODY, "gcc's runtime knows neither file nor line"},
     {CW_TRACE_DECOMPRESS, CW_FIELD__COUNT, SIMULATED, "GPUs before Blackwell decompress nothing"},

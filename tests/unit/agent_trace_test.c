@@ -525,8 +525,13 @@ static uint64_t last(enum cw_trace_kind kind, enum cw_trace_field field)
 
 static void record_unified(CUpti_ActivityUnifiedMemoryCounterKind kind)
 {
-    const CUpti_ActivityUnifiedMemoryCounter2 u = {
-        .kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, .counterKind = kind, .start = 10, .end = 20, .value = 4096};
+    const bool contended = kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING;
+    const CUpti_ActivityUnifiedMemoryCounter2 u = {.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+                                                   .counterKind = kind,
+                                                   .start = 10,
+                                                   .end = 20,
+                                                   .value = 4096,
+                                                   .srcId = contended ? 1 | 1 << 2 : 0};
     record(&u, sizeof u, 1);
 }
 
@@ -553,6 +558,8 @@ Test(trace, memory_of_the_cpu_is_of_no_device)
         drain();
         cr_expect_eq(last(CW_TRACE_UNIFIED, CW_FIELD_SOURCE_DEVICE), cases[i].source, "%zu", i);
         cr_expect_eq(last(CW_TRACE_UNIFIED, CW_FIELD_TARGET_DEVICE), cases[i].target, "%zu", i);
+        if (cases[i].kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING)
+            cr_expect_str_eq(text(CW_TRACE_UNIFIED, CW_FIELD_DEVICES), "0,2");
     }
     end();
 }
@@ -833,6 +840,19 @@ Test(trace, unified_memory_of_every_device)
     end();
 }
 
+Test(trace, kernels_one_by_one)
+{
+    const struct cw_open_range range = {.id = 1, .wanted = true, .name = (char *)"step"};
+    flags = CW_TRACE_SERIALIZED;
+    begin(GPU, "^step");
+    mode->range_opened(&range);
+    cr_expect(enabled >> CUPTI_ACTIVITY_KIND_KERNEL & 1);
+    cr_expect(!(enabled >> CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL & 1));
+    mode->range_closing(&range);
+    cr_expect_eq(enabled, 0);
+    end();
+}
+
 /* A window for whole periods of launches. */
 Test(trace, so_many_periods)
 {
@@ -855,7 +875,8 @@ Test(trace, so_many_periods)
     cr_expect_eq(heard.rows[CW_TRACE_WINDOW], 1);
 }
 
-static const struct cw_trace_label label = {"solver", "step", 3, 0xff00ff00, {42, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN}};
+static const struct cw_trace_label label = {
+    "solver", "step", 3, 0xff00ff00, {42, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN}, "{\"bytes\":8}"};
 
 /* Ranges of a thread nest, started ones end by number; one that is open at the end has none. */
 Test(trace, ranges_and_marks)
@@ -876,6 +897,7 @@ Test(trace, ranges_and_marks)
     cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_DOMAIN), "solver");
     cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_CATEGORY), "compute");
     cr_expect_eq(heard.last[CW_TRACE_NVTX_RANGE][CW_FIELD_PAYLOAD], 42);
+    cr_expect_str_eq(text(CW_TRACE_NVTX_RANGE, CW_FIELD_PAYLOAD_TEXT), "{\"bytes\":8}");
     cr_expect_eq(heard.last[CW_TRACE_NVTX_RANGE][CW_FIELD_COLOR], 0xff00ff00);
     cr_expect_eq(heard.rows[CW_TRACE_NVTX_MARK], 1);
     cr_expect_str_eq(text(CW_TRACE_NAME, CW_FIELD_NAME), "main stream");

@@ -172,6 +172,7 @@ enum cw_status cw_cupti_trace(const struct cw_trace_options *options, int *exit_
         return cw_error_nomem(err);
     c->options = options;
     c->traced.out = &c->out;
+    c->traced.serialize = c->options->serialize;
     c->arena = cw_arena_create();
     cw_session_init(&c->session);
     enum cw_status status = c->arena ? run(c, exit_status, err) : cw_error_nomem(err);

@@ -22,6 +22,7 @@ static uint32_t flags_of(const struct cw_trace_options *o)
 {
     return (o->whole_graphs ? 0 : CW_TRACE_GRAPH_NODES) | (o->latency ? CW_TRACE_LATENCY : 0) |
            (o->attributes ? CW_TRACE_ATTRIBUTES : 0) | (o->hes ? CW_TRACE_HARDWARE : 0) |
+           (o->serialize ? CW_TRACE_SERIALIZED : 0) |
            (o->kinds & CW_TRACE_BIT(CW_TRACE_ALLOCATION) ? CW_TRACE_CALLERS : 0);
 }
 
@@ -67,7 +68,7 @@ static enum cw_status add(struct cw_traced *c, const struct cw_process *p, struc
                           struct cw_error *err)
 {
     char host[256] = "";
-    struct cw_pair pairs[5] = {{"program", p->program}, {"clock", clock_text}};
+    struct cw_pair pairs[6] = {{"program", p->program}, {"clock", clock_text}};
     struct cw_trace_process about = {.pid = p->pid, .attribute_count = 2, .attributes = pairs};
     static const char *const in_job[] = {"rank", "ranks"};
     if (c->count == CW_MOST_TRACED)
@@ -81,6 +82,8 @@ static enum cw_status add(struct cw_traced *c, const struct cw_process *p, struc
         if (value)
             pairs[about.attribute_count++] = (struct cw_pair){in_job[i], value};
     }
+    if (c->serialize)
+        pairs[about.attribute_count++] = CW_TRACE_ONE_BY_ONE;
     struct cw_traced_process *t = &c->processes[c->count];
     *t = (struct cw_traced_process){.number = p->number};
     enum cw_status status = cw_trace_output_add_process(c->out, &about, &t->index, err);

@@ -11,6 +11,7 @@ enum { CW_MOST_TRACED = 1 << 16 }; /* processes over the whole capture */
 
 struct cw_traced {
     struct cw_trace_output *out; /* the caller's; initialise the rest with zeros */
+    bool serialize;              /* cw_trace_options.serialize */
     unsigned toggles;            /* number of toggles that the processes know of */
     uint32_t count, capacity;
     struct cw_traced_process *processes;

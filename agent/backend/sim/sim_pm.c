@@ -133,11 +133,8 @@ static uint64_t range_field(const struct ranges *r, enum cw_trace_field field, u
     case CW_FIELD_THREAD:
     case CW_FIELD_END_THREAD:
         return 1;
-    case CW_FIELD_DOMAIN:
-    case CW_FIELD_CATEGORY:
-        return 0;
     default:
-        return CW_TRACE_UNKNOWN;
+        return cw_trace_unknown(cw_trace_fields[field].type);
     }
 }
 
@@ -156,8 +153,7 @@ static uint64_t account_field(const struct ranges *r, enum cw_trace_field field,
            : field == CW_FIELD_TYPE     ? r->text_count
            : field == CW_FIELD_RECORDED ? r->recorded
            : field == CW_FIELD_UNTIMED  ? 0
-           : field == CW_FIELD_NOTE     ? 0
-                                        : CW_TRACE_UNKNOWN;
+                                        : cw_trace_unknown(cw_trace_fields[field].type);
 }
 
 /* Ends all, and writes their account; ranges still open get no end. */

@@ -316,11 +316,13 @@ static void begin_output(struct cw_sim_process *p, const char *program, const st
 {
     struct cw_sim_world *w = p->world;
     char clock[96];
-    struct cw_pair about[4] = {{"program", program}, {"clock", clock}};
+    struct cw_pair about[5] = {{"program", program}, {"clock", clock}};
     struct cw_trace_process process = {.pid = p->pid, .attribute_count = 2, .attributes = about};
     for (int i = 0; i < 2; i++)
         if (in_job[i].value)
             about[process.attribute_count++] = in_job[i];
+    if (w->options->serialize)
+        about[process.attribute_count++] = CW_TRACE_ONE_BY_ONE;
     snprintf(clock, sizeof clock, w->options->sim_drift ? "simulated; GPUs run off by %u in a million" : "simulated",
              (unsigned)w->options->sim_drift);
     cw_trace_output_add_process(&w->out, &process, &p->index, &w->trouble);

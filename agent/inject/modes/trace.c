@@ -151,6 +151,7 @@ static void set_options(void)
 {
     MAY(cuptiSetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     note_lacking();
+    cw_trace_cupti->serialized = cw_trace_recording->flags & CW_TRACE_SERIALIZED;
     cw_trace_cupti->attributes =
         cw_trace_recording->flags & CW_TRACE_ATTRIBUTES && MAY(cuptiActivityEnableLaunchAttributes, 1) == CUPTI_SUCCESS;
 #if CUDA_VERSION >= 12080

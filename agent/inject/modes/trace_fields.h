@@ -12,6 +12,7 @@ struct cw_trace_cupti {
     uint32_t version;
     bool unified;       /* CUPTI was told which unified memory events to count */
     bool attributes;    /* records may have attributes of launches */
+    bool serialized;    /* kernels run one after another */
     _Atomic bool waits; /* CUPTI records synchronization */
     struct {            /* existing contexts; under the rows' lock */
         CUcontext context;

@@ -1,18 +1,26 @@
+#define _GNU_SOURCE
 #include "agent/inject/modes/trace_nvtx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COPIED = 2 << 20 }; /* bytes of texts of ranges opened outside windows */
+enum {
+    MOST_COPIED = 2 << 20, /* bytes of texts of ranges opened outside windows */
+    LABEL_TEXTS = 3
+};
+#define TEXTS_OF(label)                                                                                                \
+    {                                                                                                                  \
+        (label)->domain, (label)->name, (label)->payload_text                                                          \
+    }
 
 struct open_range { /* a range or mark */
     uint64_t id;    /* 0: pushed */
     uint64_t thread, domain, start_ns, color;
     struct cw_trace_payload payload;
     uint32_t category;
-    uint32_t domain_name, name; /* numbers of texts, or: */
-    char *copy;                 /* the domain's and its own text, while it is unknown whether they are wanted */
+    uint32_t texts[LABEL_TEXTS]; /* their numbers, or: */
+    char *copy;                  /* the texts, one behind another, while it is unknown whether they are wanted */
 };
 
 struct category {
@@ -64,34 +72,43 @@ static struct open_range describe(uint64_t domain, uint64_t id, const struct cw_
                                .category = label->category};
 }
 
-static void number_texts(struct open_range *o, const char *domain, const char *name)
+/* Numbers texts of a label that stand one behind another. */
+static void number_copied(struct open_range *o, const char *text)
 {
-    o->domain_name = cw_trace_text_number(domain);
-    o->name = cw_trace_text_number(name);
+    for (int i = 0; i < LABEL_TEXTS; i++, text += strlen(text) + 1)
+        o->texts[i] = cw_trace_text_number(text);
+}
+
+static void number_texts(struct open_range *o, enum cw_trace_kind kind, const struct cw_trace_label *label)
+{
+    const char *const texts[LABEL_TEXTS] = TEXTS_OF(label);
+    for (int i = 0; i < LABEL_TEXTS && cw_trace_row_wanted(kind); i++)
+        o->texts[i] = cw_trace_text_number(texts[i]);
 }
 
 /* Copies the texts instead of numbering them: a numbered text is kept and sent to the agent, even if no window opens.
  * False if there is no room. */
-static bool copy_texts(struct open_range *o, const char *domain, const char *name)
+static bool copy_texts(struct open_range *o, const struct cw_trace_label *label)
 {
-    domain = domain ? domain : "";
-    name = name ? name : "";
-    const size_t of_domain = strlen(domain) + 1, size = of_domain + strlen(name) + 1;
-    o->copy = self->copied + size <= MOST_COPIED ? malloc(size) : NULL;
-    if (!o->copy)
-        return false;
-    strcpy(o->copy, domain);
-    strcpy(o->copy + of_domain, name);
-    self->copied += size;
-    return true;
+    const char *const texts[LABEL_TEXTS] = TEXTS_OF(label);
+    size_t size = 0;
+    for (int i = 0; i < LABEL_TEXTS; i++)
+        size += strlen(texts[i] ? texts[i] : "") + 1;
+    char *to = o->copy = self->copied + size <= MOST_COPIED ? malloc(size) : NULL;
+    for (int i = 0; i < LABEL_TEXTS && to; i++)
+        to = stpcpy(to, texts[i] ? texts[i] : "") + 1;
+    self->copied += to ? size : 0;
+    return to;
 }
 
 static void drop_copy(struct open_range *o)
 {
-    if (!o->copy)
+    const char *end = o->copy;
+    if (!end)
         return;
-    const size_t of_domain = strlen(o->copy) + 1;
-    self->copied -= of_domain + strlen(o->copy + of_domain) + 1;
+    for (int i = 0; i < LABEL_TEXTS; i++)
+        end += strlen(end) + 1;
+    self->copied -= (size_t)(end - o->copy);
     free(o->copy);
     o->copy = NULL;
 }
@@ -99,8 +116,9 @@ static void drop_copy(struct open_range *o)
 static void put_label(const struct open_range *o)
 {
     put(CW_FIELD_THREAD, o->thread);
-    put(CW_FIELD_DOMAIN, o->domain_name);
-    put(CW_FIELD_NAME, o->name);
+    put(CW_FIELD_DOMAIN, o->texts[0]);
+    put(CW_FIELD_NAME, o->texts[1]);
+    put(CW_FIELD_PAYLOAD_TEXT, o->texts[2]);
     put(CW_FIELD_CATEGORY, category_name(o->domain, o->category));
     put(CW_FIELD_COLOR, o->color);
     put(CW_FIELD_PAYLOAD, o->payload.number);
@@ -117,7 +135,7 @@ static void put_range(struct open_range *o, uint64_t end_ns, uint64_t end_thread
 {
     const uint32_t type = cw_trace_text_number(o->id ? "start" : "push");
     if (o->copy)
-        number_texts(o, o->copy, o->copy + strlen(o->copy) + 1);
+        number_copied(o, o->copy);
     if (!cw_trace_row(CW_TRACE_NVTX_RANGE))
         return;
     put_label(o);
@@ -144,8 +162,8 @@ static bool keep_open(uint64_t domain, uint64_t id, const struct cw_trace_label 
     struct open_range *o = &self->open[self->count];
     *o = describe(domain, id, label);
     if (!self->shut)
-        number_texts(o, label->domain, label->name);
-    else if (!copy_texts(o, label->domain, label->name))
+        number_texts(o, CW_TRACE_NVTX_RANGE, label);
+    else if (!copy_texts(o, label))
         return false;
     self->count++;
     return true;
@@ -233,7 +251,7 @@ void cw_trace_nvtx_mark(uint64_t domain, const struct cw_trace_label *label)
         return;
     struct open_range mark = describe(domain, 0, label);
     if (!self->shut)
-        number_texts(&mark, label->domain, label->name);
+        number_texts(&mark, CW_TRACE_NVTX_MARK, label);
     if (!self->shut && cw_trace_row(CW_TRACE_NVTX_MARK)) {
         put_label(&mark);
         put(CW_FIELD_TIME, mark.start_ns);

@@ -16,6 +16,7 @@ struct cw_trace_label {        /* attributes of a range or mark */
     struct cw_trace_payload {  /* one of these is set, in the form of the row's field */
         uint64_t number, large, real;
     } payload;
+    const char *payload_text; /* of a payload with a schema, a JSON object; NULL or "": none */
 };
 #define CW_TRACE_NO_PAYLOAD                                                                                            \
     {                                                                                                                  \

@@ -486,6 +486,25 @@ static void put_ends(const CUpti_ActivityUnifiedMemoryCounter2 *u)
         put(CW_FIELD_TARGET_DEVICE, u->dstId);
 }
 
+enum { LIST_SIZE = 256 };
+
+/* Adds a number to a list: "0,1,2". */
+static void add_number(char text[LIST_SIZE], int number)
+{
+    const size_t length = strlen(text);
+    snprintf(text + length, LIST_SIZE - length, "%s%d", length ? "," : "", number);
+}
+
+/* The GPUs that contend for the memory of a row, from their bits; CUPTI gives no bit beyond the 32nd. */
+static void put_contenders(uint32_t bits)
+{
+    char text[LIST_SIZE] = "";
+    for (int device = 0; device < 32; device++)
+        if (bits >> device & 1)
+            add_number(text, device);
+    put_text(CW_FIELD_DEVICES, text);
+}
+
 static void take_unified(const CUpti_Activity *record)
 {
     const CUpti_ActivityUnifiedMemoryCounter2 *u = (const void *)record;
@@ -506,6 +525,8 @@ static void take_unified(const CUpti_Activity *record)
     put(CW_FIELD_VALUE, of_cpu ? 1 : u->value); /* for a CPU fault the value is the program's address */
     put(CW_FIELD_ADDRESS, u->address);
     put_ends(u);
+    if (u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING)
+        put_contenders(u->srcId);
     if (u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT)
         cw_trace_put_word(CW_FIELD_CAUSE, accesses, u->flags);
     else if (u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP)
@@ -517,21 +538,12 @@ static void take_unified(const CUpti_Activity *record)
 
 /* ---- the device ------------------------------------------------------------------------------------------------- */
 
-enum { LIST_SIZE = 256 };
-
 static void put_uuid(enum cw_trace_field field, const CUuuid *uuid)
 {
     char text[40] = "GPU-";
     for (int i = 0; i < 16; i++)
         snprintf(text + 4 + 2 * i, 3, "%02x", (unsigned char)uuid->bytes[i]);
     put_text(field, text);
-}
-
-/* Adds a number to a list: "0,1,2". */
-static void add_number(char text[LIST_SIZE], int number)
-{
-    const size_t length = strlen(text);
-    snprintf(text + length, LIST_SIZE - length, "%s%d", length ? "," : "", number);
 }
 
 /* CUPTI gives -1 for a port that is not known. */
@@ -610,6 +622,7 @@ static const struct source {
     void (*take)(const CUpti_Activity *record);
 } sources[] = {
     {CW_TRACE_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, take_kernel},
+    {CW_TRACE_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL, take_kernel}, /* for which CUPTI serializes kernels */
     {CW_TRACE_COPY, CUPTI_ACTIVITY_KIND_MEMCPY, take_copy},
     {CW_TRACE_COPY, CUPTI_ACTIVITY_KIND_MEMCPY2, take_peer_copy},
     {CW_TRACE_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET, take_set},
@@ -690,6 +703,14 @@ static CUptiResult prepare_unified(void)
     return self->unified ? CUPTI_SUCCESS : result;
 }
 
+/* Whether a source is enabled by itself, and chosen. */
+static bool is_chosen(const struct source *s)
+{
+    const CUpti_ActivityKind other =
+        cw_trace_cupti->serialized ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL : CUPTI_ACTIVITY_KIND_KERNEL;
+    return s->cupti != CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE && s->cupti != other;
+}
+
 CUptiResult cw_trace_records_set(enum cw_trace_kind kind, bool enable)
 {
     CUptiResult result = kind == CW_TRACE_UNIFIED && enable ? prepare_unified() : CUPTI_SUCCESS;
@@ -697,7 +718,7 @@ CUptiResult cw_trace_records_set(enum cw_trace_kind kind, bool enable)
     if (result != CUPTI_SUCCESS)
         return result;
     for (size_t i = 0; i < SOURCES; i++) {
-        if (sources[i].kind != kind || sources[i].cupti == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE)
+        if (sources[i].kind != kind || !is_chosen(&sources[i]))
             continue;
         const CUptiResult r = enable ? cw_inject->api.cuptiActivityEnable(sources[i].cupti)
                                      : cw_inject->api.cuptiActivityDisable(sources[i].cupti);

@@ -327,6 +327,11 @@ static bool has_place(enum cw_trace_kind kind)
     return room;
 }
 
+bool cw_trace_row_wanted(enum cw_trace_kind kind)
+{
+    return self->kinds & CW_TRACE_BIT(kind);
+}
+
 bool cw_trace_row(enum cw_trace_kind kind)
 {
     struct cw_trace_table *t = &self->tables[kind];

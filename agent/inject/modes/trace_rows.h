@@ -58,6 +58,8 @@ uint32_t cw_trace_text_number(const char *text);
 /* Begins a row with all fields unknown; false if there is no room, and the row is counted as lost. Then put the fields.
  * May release the lock meanwhile. */
 bool cw_trace_row(enum cw_trace_kind kind);
+/* Whether rows of a kind may be recorded, so that their texts need numbers. */
+bool cw_trace_row_wanted(enum cw_trace_kind kind);
 /* Counts a row as lost for which there is no room elsewhere. */
 void cw_trace_row_lost(enum cw_trace_kind kind);
 void cw_trace_put(enum cw_trace_field field, uint64_t value);
