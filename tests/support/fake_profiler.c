@@ -98,14 +98,6 @@ static CUresult stream_query(CUstream stream)
     return fake_profiler.busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-static CUresult load_function(CUfunction function)
-{
-    (void)function;
-    cr_expect_lt(fake_profiler.open, fake_profiler.running, "what loading takes is not the launch's");
-    fake_profiler.loaded++;
-    return CUDA_SUCCESS;
-}
-
 static CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     (void)device;
@@ -560,7 +552,6 @@ void fake_profiler_begin(struct cw_writer *setup, uint32_t parts, uint32_t passe
     api->cuCtxPopCurrent_v2 = pop_context;
     api->cuDeviceGetAttribute = device_attribute;
     api->cuStreamQuery = stream_query;
-    api->cuFuncLoad = load_function;
     api->cuptiGetVersion = version;
     api->cuptiRangeProfilerEnable = enable;
     api->cuptiRangeProfilerDisable = disable;
@@ -630,6 +621,8 @@ void fake_profile(const struct cw_inject_mode *mode, bool starts)
                                               : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop));
 }
 
+const char *fake_symbol = "step";
+
 void fake_launch_begins(const struct cw_inject_mode *mode, CUpti_CallbackId id, const void *params, CUcontext context,
                         uint32_t number)
 {
@@ -637,7 +630,7 @@ void fake_launch_begins(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
                                      .correlationData = kept_of(number),
                                      .functionParams = params,
                                      .context = context,
-                                     .symbolName = "step",
+                                     .symbolName = fake_symbol,
                                      .correlationId = number};
     cw_streams_follow(id, &call);
     follow_gate(mode, cw_gate_launch(id, &call));
@@ -654,7 +647,7 @@ void fake_launch_ends(const struct cw_inject_mode *mode, CUpti_CallbackId id, co
                                      .functionParams = params,
                                      .functionReturnValue = &result,
                                      .context = context,
-                                     .symbolName = "step",
+                                     .symbolName = fake_symbol,
                                      .correlationId = number};
     cw_in_flight_launch_left();
     mode->launch_left(id, &call);

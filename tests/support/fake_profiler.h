@@ -34,7 +34,6 @@ struct fake_profiler {
     bool busy;                  /* no context comes to rest */
     CUcontext busy_one;         /* nor does this one */
     bool no_thread;             /* can be had to watch a replay */
-    int loaded;                 /* functions */
     int restored;               /* times that memory was put back */
     void (*late)(void *);       /* what ends a replay that does not; NULL while none is watched */
     void *late_user;
@@ -80,7 +79,9 @@ void fake_ask(struct cw_writer *setup, enum cw_replay_kind replay, bool user, co
 void fake_setup(const struct cw_inject_mode *mode, struct cw_writer *setup);
 /* The program begins to capture a stream or ends it, as the library and its mode are told. */
 void fake_capture(const struct cw_inject_mode *mode, CUcontext context, CUstream stream, bool begins);
-/* A launch, of the kernel "step" where it is of one, as the library and its mode are told. */
+/* The name of launched kernels, at first "step". */
+extern const char *fake_symbol;
+/* A launch, as the library and its mode are told. */
 void fake_launch_begins(const struct cw_inject_mode *mode, CUpti_CallbackId id, const void *params, CUcontext context,
                         uint32_t number);
 void fake_launch_ends(const struct cw_inject_mode *mode, CUpti_CallbackId id, const void *params, CUcontext context,

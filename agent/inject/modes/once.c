@@ -2,6 +2,7 @@
 
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
+#include "agent/inject/driver/reach.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/memory/kernels.h"
@@ -106,7 +107,9 @@ static const char *add(struct cw_collection *c, CUpti_CallbackId id, const CUpti
 
 bool cw_once_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    return !cw_inject_launches_graph(id) && cw_kernel_may_wait(id, call);
+    return !cw_inject_launches_graph(id) &&
+           (cw_kernel_may_wait(id, call) ||
+            (cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN && cw_reach_by_name(call->symbolName)));
 }
 
 static void push(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, const char *why)
