@@ -64,13 +64,18 @@ static enum cw_status make_list(struct trace *v, struct cw_timeline_rows *rows, 
 
 /* ---- for people ------------------------------------------------------------------------------------------------- */
 
-static enum cw_status find_by(const struct cw_view_input *in, enum cw_timeline_by *by)
+static enum cw_status find_by(const struct cw_view_input *in, const struct cw_timeline *t, enum cw_timeline_by *by)
 {
-    for (*by = 0; in->request->by && *by < CW_TIMELINE_BY__COUNT;)
+    const bool joins = t->range_count && t->gpu_count;
+    for (*by = 0; in->request->by && *by < CW_TIMELINE_BY__COUNT; ++*by)
         if (strcmp(cw_timeline_by_names[*by], in->request->by) == 0)
-            return CW_OK;
-        else
-            ++*by;
+            break;
+    if ((*by == CW_TIMELINE_BY_NVTX || *by == CW_TIMELINE_BY_NVTX_EACH) && joins && !t->call_count)
+        cw_notice(
+            in->notices,
+            "%s: found no calls, which tell the NVTX range of a launch; expected a trace with the kind runtime or "
+            "driver",
+            in->capture->asked);
     return *by < CW_TIMELINE_BY__COUNT
                ? CW_OK
                : cw_error_set(in->err, CW_ERR_USAGE,
@@ -95,7 +100,7 @@ static enum cw_status make_rows(struct counterworks_view *view, struct trace *v)
                        o->kernels.count || o->excluded.count;
     const size_t top = o->top ? o->top : o->wide ? 0 : alone ? LIST_TOP : SECTION_TOP;
     enum cw_timeline_by by;
-    enum cw_status status = find_by(in, &by);
+    enum cw_status status = find_by(in, v->t, &by);
     if (status == CW_OK)
         status = make_list(v, &v->list, by, top);
     if (status == CW_OK && !alone)
@@ -196,7 +201,7 @@ static enum cw_status make_tables(struct counterworks_view *view, struct trace *
                    ? cw_timeline_tables_make(&v->tables, output, v->t, &v->choice.keep, kinds, in->arena, in->err)
                    : status;
     }
-    CW_TRY(find_by(in, &by));
+    CW_TRY(find_by(in, v->t, &by));
     CW_TRY(make_list(v, &v->list, by, in->request->top));
     return cw_timeline_rows_table(output, &v->list, in->arena, in->err);
 }

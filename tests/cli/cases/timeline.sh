@@ -14,6 +14,8 @@ metric-eval cut.cwd | head -12
 capture-agent trace -q --backend sim --delay 1h -o empty.cwd -- true
 metric-eval empty.cwd
 make graphs.cwd launches=600 graphs=3; metric-eval graphs.cwd --by kernel --top 1
+echo == launches that nothing joins with ranges
+make uncalled.cwd launches=300 calls=0; metric-eval uncalled.cwd --by nvtx --top 1 2>&1 >/dev/null
 echo == in a terminal
 for columns in 80 100 160; do echo $(terminal $columns metric-eval ranks.cwd | widest) of $columns columns; done
 echo == other lists
