@@ -207,6 +207,7 @@ static void put_line(struct listing *l, size_t i, bool instructions)
     if (instructions) {
         cw_put_count(l->out, ",\"offset\":", line->at->offset);
         cw_put_text(l->out, ",\"text\":", line->at->instruction);
+        cw_put_text(l->out, ",\"ptx\":", line->at->ptx);
     }
     fputs(",\"counts\":[", l->out);
     for (size_t k = line->first; k < line->first + line->count;) {

@@ -45,7 +45,7 @@ static const struct cw_option code_options[] = {
     {"source-path", 0, "FOLDER",
      "the folder of source files, for the text of lines of PC samples and SASS metrics; may be repeated",
      .called = "folders", CW_OPTION_LIST(struct cw_eval_line, folders.items, folders.count)},
-    {"disassemble", 0, NULL, "the text of instructions in PC samples and SASS metrics, by nvdisasm (CUDA toolkit)",
+    {"disassemble", 0, NULL, "the text of instructions in PC samples and SASS metrics, by nvdisasm (CUDA toolkit), and their PTX",
      CW_OPTION_TAKE(take_disassemble)},
     {0},
 };

@@ -85,6 +85,13 @@ static int by_instruction(const struct sample *a, const struct sample *b)
     return cw_place_compare(a->at, b->at);
 }
 
+static int by_ptx(const struct sample *a, const struct sample *b)
+{
+    const struct cw_place *x = a->at, *y = b->at;
+    const int order = (x->module > y->module) - (x->module < y->module);
+    return order ? order : (x->ptx_line > y->ptx_line) - (x->ptx_line < y->ptx_line);
+}
+
 static int in_order(const void *a, const void *b, void *order)
 {
     return (*(sample_order *const *)order)(a, b);
@@ -345,6 +352,26 @@ static void print_instructions(struct view *v)
     put_rest(v, count, "instruction");
 }
 
+/* Lines of PTX, where the code keeps it. */
+static void print_ptx(struct view *v)
+{
+    const size_t count = find_spots(v, by_ptx);
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++)
+        if (v->spots[i].of->at->ptx_line)
+            v->spots[known++] = v->spots[i];
+    if (!known)
+        return;
+    const size_t used = put_head(v, "PTX line") + 10;
+    for (size_t i = 0; i < known && i < v->style->top; i++) {
+        const struct cw_place *at = v->spots[i].of->at;
+        put_numbers(v, &v->spots[i]);
+        cw_text_print(v->out, "%8" PRIu32 "  ", at->ptx_line);
+        put_cut(v, at->ptx, used);
+    }
+    put_rest(v, known, "line");
+}
+
 /* ---- captures --------------------------------------------------------------------------------------------------- */
 
 static enum cw_status begin_view(struct view *v, size_t count, struct cw_error *err)
@@ -393,6 +420,7 @@ static enum cw_status print_samples(const struct cw_instructions *in, const stru
         print_functions(&v);
         print_reasons(&v);
         print_instructions(&v);
+        print_ptx(&v);
     }
     end_view(&v);
     return status;
@@ -419,6 +447,7 @@ static void print_metric(struct view *v, const struct cw_sass_row *const *rows, 
     print_lines(v);
     print_functions(v);
     print_instructions(v);
+    print_ptx(v);
 }
 
 static enum cw_status print_sass(const struct cw_instructions *in, const struct cw_terminal_style *style, FILE *out,
@@ -467,13 +496,14 @@ static enum cw_status print(const struct cw_output *o, const struct cw_terminal_
 #define PLACE_COLUMNS(of)                                                                                              \
     PLACE(of, TEXT, function), PLACE(of, TEXT, name), PLACE(of, I64, module), PLACE(of, I64, offset),                  \
         PLACE(of, TEXT, file), PLACE(of, U32, line)
-/* the last column, which only disassembled instructions have */
-#define TEXT_COLUMN(of) PLACE(of, TEXT, instruction)
+/* the last columns, which only disassembled instructions have */
+#define TEXT_COLUMNS(of) PLACE(of, TEXT, instruction), PLACE(of, U32, ptx_line), PLACE(of, TEXT, ptx)
+enum { TEXT_COLUMNS = 3 };
 
 static const struct cw_output_column pc_columns[] = {
     COLUMN(cw_pc_row, U32, device),     COLUMN(cw_pc_row, U32, process), COLUMN(cw_pc_row, U32, launch),
     PLACE_COLUMNS(cw_pc_row),           COLUMN(cw_pc_row, TEXT, reason), COLUMN(cw_pc_row, I64, samples),
-    COLUMN(cw_pc_row, I64, not_issued), TEXT_COLUMN(cw_pc_row)};
+    COLUMN(cw_pc_row, I64, not_issued), TEXT_COLUMNS(cw_pc_row)};
 static const struct cw_output_column batch_columns[] = {
     COLUMN(cw_pc_batch_row, U32, device),
     COLUMN(cw_pc_batch_row, U32, process),
@@ -500,7 +530,7 @@ static const struct cw_output_column sass_columns[] = {
     COLUMN(cw_sass_row, I64, sum),
     COLUMN(cw_sass_row, I64, min),
     COLUMN(cw_sass_row, I64, max),
-    TEXT_COLUMN(cw_sass_row)};
+    TEXT_COLUMNS(cw_sass_row)};
 static const struct cw_output_column value_columns[] = {{"value", CW_CELL_I64, CW_TO_FILES, 0}};
 
 /* In HDF5 rows go by their numbers, since no other column of an instruction is unique. */
@@ -524,5 +554,5 @@ void cw_output_instructions(struct cw_output *o, const struct cw_instructions *i
         o->tables[0] = TABLE("samples", "pc", in->pc, in->pc_count, pc_columns, sample_number);
         o->tables[1] = TABLE("batches", "pc/batch", in->batches, in->batch_count, batch_columns, batch_number);
     }
-    o->tables[0].column_count -= !in->disassembled;
+    o->tables[0].column_count -= in->disassembled ? 0 : TEXT_COLUMNS;
 }

@@ -12,7 +12,7 @@
 
 /* Each function of a module lies in a section of its own that starts at 0. To tell them apart in the line tables, each
  * section gets its own base, and the tables are relocated by it. */
-enum { BASE_SHIFT = 40 };
+enum { BASE_SHIFT = 40, LONGEST_TEXT = 1000 };
 static const uint32_t relocation_64 = 2; /* the address of a symbol, in 8 bytes */
 
 struct function {
@@ -32,6 +32,8 @@ struct cw_lines {
     struct function *functions; /* sorted by name */
     struct row *rows;           /* sorted by address */
     const char **files;
+    uint32_t text_count; /* of PTX */
+    const char **texts;
 };
 
 struct image {
@@ -43,6 +45,8 @@ struct image {
     size_t row_room, file_room;
     bool nomem;
 };
+
+static const char table_name[] = ".debug_line", relocation_name[] = ".rela.debug_line";
 
 /* ---- functions -------------------------------------------------------------------------------------------------- */
 
@@ -100,21 +104,26 @@ static bool read_functions(struct image *m)
 
 /* ---- relocation ------------------------------------------------------------------------------------------------- */
 
-/* Where the line table lies in the image; false if it does not. */
-static bool place_table(const struct image *m, const char *name, GElf_Shdr *header)
+static bool is_placed(const struct image *m, const GElf_Shdr *header)
 {
-    return find_section(m->elf, name, header) && header->sh_type == SHT_PROGBITS && header->sh_offset <= m->size &&
+    return header->sh_type == SHT_PROGBITS && header->sh_offset <= m->size &&
            header->sh_size <= m->size - header->sh_offset;
+}
+
+/* Where a section with bytes lies in the image; false if it does not. */
+static bool place_section(const struct image *m, const char *name, GElf_Shdr *header)
+{
+    return find_section(m->elf, name, header) && is_placed(m, header);
 }
 
 static void relocate(struct image *m)
 {
     GElf_Shdr table, header, symbol_header;
-    Elf_Scn *section = find_section(m->elf, ".rela.debug_line", &header);
+    Elf_Scn *section = find_section(m->elf, relocation_name, &header);
     Elf_Scn *symbol_section = find_section(m->elf, ".symtab", &symbol_header);
     Elf_Data *data = section && header.sh_type == SHT_RELA && header.sh_entsize ? elf_getdata(section, NULL) : NULL;
     Elf_Data *symbols = symbol_section ? elf_getdata(symbol_section, NULL) : NULL;
-    if (!data || !symbols || !place_table(m, ".debug_line", &table))
+    if (!data || !symbols || !place_section(m, table_name, &table))
         return;
     for (size_t i = 0; i < data->d_size / header.sh_entsize; i++) {
         GElf_Rela rela;
@@ -124,6 +133,97 @@ static void relocate(struct image *m)
             continue;
         cw_store_u64(m->bytes + table.sh_offset + rela.r_offset, address_of(&symbol) + (uint64_t)rela.r_addend);
     }
+}
+
+/* ---- PTX -------------------------------------------------------------------------------------------------------- */
+
+/* Gives two sections each other's name, in the bytes of the image. */
+static bool swap_names(struct image *m, const char *a, const char *b)
+{
+    GElf_Ehdr elf;
+    GElf_Shdr header;
+    const char *const names[] = {a, b};
+    uint8_t *at[2];
+    for (int i = 0; i < 2; i++) {
+        Elf_Scn *section = find_section(m->elf, names[i], &header);
+        const size_t index = section ? elf_ndxscn(section) : 0;
+        if (!section || !gelf_getehdr(m->elf, &elf) || elf.e_shoff > m->size ||
+            (m->size - elf.e_shoff) / sizeof(Elf64_Shdr) <= index)
+            return false;
+        at[i] = m->bytes + elf.e_shoff + index * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_name);
+    }
+    uint8_t first[sizeof(Elf64_Word)];
+    memcpy(first, at[0], sizeof first);
+    memmove(at[0], at[1], sizeof first);
+    memcpy(at[1], first, sizeof first);
+    return true;
+}
+
+static bool read_again(struct image *m)
+{
+    elf_end(m->elf); /* drops data read before a change */
+    m->elf = elf_memory((char *)m->bytes, m->size);
+    return m->elf;
+}
+
+/* Makes one space of several, and of tabs; PTX is ASCII. Cuts a very long line, such as a table of numbers. */
+static void squeeze(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from && to < text + LONGEST_TEXT; from++)
+        if ((*from != ' ' && *from != '\t') || (to > text && to[-1] != ' '))
+            *to++ = *from == '\t' ? ' ' : *from & 0x80 ? '?' : *from;
+    *to = 0;
+}
+
+/* Where the PTX lies. Linked code (nvcc -rdc=true) has a section for each object, with a number behind the name; of
+ * several, no table says which it means. */
+static bool place_ptx(const struct image *m, GElf_Shdr *found)
+{
+    static const char name[] = ".nv_debug_ptx_txt";
+    GElf_Shdr header;
+    size_t names, count = 0;
+    if (elf_getshdrstrndx(m->elf, &names) != 0)
+        return false;
+    for (Elf_Scn *section = elf_nextscn(m->elf, NULL); section; section = elf_nextscn(m->elf, section)) {
+        const char *text = gelf_getshdr(section, &header) ? elf_strptr(m->elf, names, header.sh_name) : NULL;
+        if (!text || strncmp(text, name, sizeof name - 1) != 0 || !strchr(".", text[sizeof name - 1]))
+            continue;
+        *found = header;
+        count++;
+    }
+    return count == 1 && is_placed(m, found);
+}
+
+/* Finds the lines of the PTX, each of which ends with a NUL. */
+static void read_texts(struct image *m)
+{
+    GElf_Shdr header;
+    struct cw_lines *l = m->lines;
+    if (!place_ptx(m, &header) || header.sh_size >= UINT32_MAX)
+        return;
+    char *const text = (char *)m->bytes + header.sh_offset;
+    uint32_t count = 0;
+    for (size_t i = 0; i < header.sh_size; i++)
+        count += !text[i];
+    l->texts = cw_arena_alloc(m->arena, (size_t)count + 1, sizeof *l->texts);
+    m->nomem = !l->texts;
+    for (size_t i = 0; !m->nomem && l->text_count < count;) {
+        char *line = text + i;
+        i += strlen(line) + 1;
+        squeeze(line);
+        l->texts[l->text_count++] = line;
+    }
+}
+
+/* Puts the table of the PTX's lines in the place of that of the source's. False if the module has none. */
+static bool choose_ptx(struct image *m)
+{
+    if (!swap_names(m, table_name, ".nv_debug_line_sass") ||
+        !swap_names(m, relocation_name, ".rela.nv_debug_line_sass") || !read_again(m))
+        return false;
+    read_texts(m);
+    return m->lines->text_count;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
@@ -261,7 +361,7 @@ static bool has_compressed(Elf *elf)
     return false;
 }
 
-static enum cw_status read_image(struct image *m)
+static enum cw_status read_image(struct image *m, enum cw_lines_of of)
 {
     GElf_Ehdr header;
     m->elf = elf_memory((char *)m->bytes, m->size);
@@ -270,25 +370,24 @@ static enum cw_status read_image(struct image *m)
         return CW_OK;
     if (has_compressed(m->elf))
         return CW_ERR_UNSUPPORTED;
-    if (!read_functions(m))
+    if ((of == CW_LINES_PTX && !choose_ptx(m)) || !read_functions(m))
         return m->nomem ? CW_ERR_NOMEM : CW_OK;
     relocate(m);
-    elf_end(m->elf); /* drops data read before the relocation */
-    m->elf = elf_memory((char *)m->bytes, m->size);
-    if (m->elf)
+    if (read_again(m))
         read_tables(m);
     keep_rows(m);
     return m->nomem ? CW_ERR_NOMEM : CW_OK;
 }
 
-enum cw_status cw_lines_read(const struct cw_lines **lines, const void *code, size_t size, struct cw_arena *arena)
+enum cw_status cw_lines_read(const struct cw_lines **lines, enum cw_lines_of of, const void *code, size_t size,
+                             struct cw_arena *arena)
 {
     struct image m = {.bytes = cw_arena_alloc(arena, size + 1, 1), .size = size, .arena = arena};
     m.lines = cw_arena_alloc(arena, 1, sizeof *m.lines);
     enum cw_status status = m.bytes && m.lines ? CW_OK : CW_ERR_NOMEM;
     if (status == CW_OK && size && elf_version(EV_CURRENT) != EV_NONE) {
         memcpy(m.bytes, code, size);
-        status = read_image(&m);
+        status = read_image(&m, of);
     }
     if (m.elf)
         elf_end(m.elf);
@@ -299,6 +398,16 @@ enum cw_status cw_lines_read(const struct cw_lines **lines, const void *code, si
 uint32_t cw_lines_file_count(const struct cw_lines *l)
 {
     return l ? l->file_count : 0;
+}
+
+uint32_t cw_lines_text_count(const struct cw_lines *l)
+{
+    return l ? l->text_count : 0;
+}
+
+const char *cw_lines_text(const struct cw_lines *l, uint32_t line)
+{
+    return l && line && line <= l->text_count ? l->texts[line - 1] : "";
 }
 
 bool cw_lines_find(const struct cw_lines *l, const char *function, uint64_t pc, struct cw_line *found)

@@ -167,26 +167,45 @@ struct group { /* the places of a module */
 struct groups {
     struct work work;
     struct group *items;
+    bool ptx; /* wanted */
 };
 
-/* Sends the line of each place, 0 unknown, and the number of its file, from 0. The first use of a number sends the
- * file's name, too. */
+/* Sends the line of each place, 0 unknown, and the number of its file, or of its text for PTX, from 0. The first use of
+ * a number sends the file's name, or the text, too. */
 static void write_lines(const struct group *g, const struct cw_lines *lines, uint32_t *numbers, struct cw_writer *out)
 {
+    const uint32_t texts = cw_lines_text_count(lines);
     uint32_t sent = 0;
     for (size_t i = 0; i < g->count; i++) {
         struct cw_line found = {0};
         cw_lines_find(lines, g->places[i]->function, g->places[i]->offset, &found);
+        if (texts && found.line > texts)
+            found.line = 0;
         cw_write_u32(out, found.line);
         if (!found.line)
             continue;
-        bool is_new = !numbers[found.number];
+        uint32_t *number = &numbers[texts ? found.line - 1 : found.number];
+        const bool is_new = !*number;
         if (is_new)
-            numbers[found.number] = ++sent;
-        cw_write_u32(out, numbers[found.number] - 1);
+            *number = ++sent;
+        cw_write_u32(out, *number - 1);
         if (is_new)
-            cw_write_string(out, found.file);
+            cw_write_string(out, texts ? cw_lines_text(lines, found.line) : found.file);
     }
+}
+
+static void send_group(const struct group *g, enum cw_lines_of of, struct cw_writer *out)
+{
+    const struct cw_lines *lines = NULL;
+    struct cw_arena *arena = cw_arena_create();
+    enum cw_status status = arena ? cw_lines_read(&lines, of, g->module->code, g->module->size, arena) : CW_ERR_NOMEM;
+    const uint32_t texts = cw_lines_text_count(lines), files = cw_lines_file_count(lines);
+    uint32_t *numbers = calloc((size_t)(texts > files ? texts : files) + 1, sizeof *numbers);
+    cw_write_u8(out, status == CW_OK && numbers ? READABLE : LEFT);
+    if (status == CW_OK && numbers)
+        write_lines(g, lines, numbers, out);
+    free(numbers);
+    cw_arena_destroy(arena);
 }
 
 static void send_lines(void *context, int to)
@@ -196,45 +215,52 @@ static void send_lines(void *context, int to)
     cw_writer_init(&out);
     for (size_t i = all->work.done; i < all->work.count; i++) {
         const struct group *g = &all->items[i];
-        const struct cw_lines *lines = NULL;
-        struct cw_arena *arena = cw_arena_create();
-        enum cw_status status = arena ? cw_lines_read(&lines, g->module->code, g->module->size, arena) : CW_ERR_NOMEM;
-        uint32_t *numbers = calloc((size_t)cw_lines_file_count(lines) + 1, sizeof *numbers);
-        cw_write_u8(&out, status == CW_OK && numbers ? READABLE : LEFT);
-        if (status == CW_OK && numbers)
-            write_lines(g, lines, numbers, &out);
+        send_group(g, CW_LINES_SOURCE, &out);
+        if (all->ptx)
+            send_group(g, CW_LINES_PTX, &out);
         cw_confined_send(&out, to);
-        free(numbers);
-        cw_arena_destroy(arena);
     }
     cw_writer_free(&out);
 }
 
-static void take_line(struct cw_place *at, const char **files, uint32_t *file_count, struct cw_reader *in,
-                      struct cw_arena *arena)
+/* Takes a line and its text, which is one of `texts` or the next of them. *line is 0 if there is none. */
+static const char *take_line(uint32_t *line, const char **texts, uint32_t *text_count, struct cw_reader *in,
+                             struct cw_arena *arena)
 {
-    uint32_t line = cw_read_u32(in), file = line ? cw_read_count_up_to(in, 0, *file_count, "files") : 0;
-    if (line && in->status == CW_OK && file == *file_count)
-        files[(*file_count)++] = cw_read_string(in, arena);
-    if (!line || in->status != CW_OK)
-        return;
-    at->line = line;
-    at->file = files[file];
+    *line = cw_read_u32(in);
+    const uint32_t number = *line ? cw_read_count_up_to(in, 0, *text_count, "files") : 0;
+    if (*line && in->status == CW_OK && number == *text_count)
+        texts[(*text_count)++] = cw_read_string(in, arena);
+    if (in->status != CW_OK)
+        *line = 0;
+    return *line ? texts[number] : "";
+}
+
+/* Takes the lines of a group's places. *left: the module was left out. */
+static void take_lines(const struct group *g, bool ptx, bool *left, struct cw_reader *in, struct cw_arena *arena)
+{
+    const char **texts = calloc(g->count + 1, sizeof *texts);
+    uint32_t count = 0;
+    if (!texts)
+        in->status = CW_ERR_NOMEM;
+    const enum answer answer = (enum answer)cw_read_u8(in);
+    for (size_t i = 0; i < g->count && answer == READABLE && in->status == CW_OK; i++) {
+        struct cw_place *at = g->places[i];
+        *(ptx ? &at->ptx : &at->file) = take_line(ptx ? &at->ptx_line : &at->line, texts, &count, in, arena);
+    }
+    *left = answer == LEFT;
+    free(texts);
 }
 
 static bool take_group(void *work, struct cw_reader *in, struct cw_arena *arena)
 {
     struct groups *all = work;
     const struct group *g = &all->items[all->work.done];
-    const char **files = calloc(g->count + 1, sizeof *files);
-    uint32_t file_count = 0;
-    if (!files)
-        in->status = CW_ERR_NOMEM;
-    enum answer answer = (enum answer)cw_read_u8(in);
-    for (size_t i = 0; i < g->count && answer == READABLE && in->status == CW_OK; i++)
-        take_line(g->places[i], files, &file_count, in, arena);
-    free(files);
-    *all->work.left += in->status == CW_OK && answer == LEFT;
+    bool left = false, left_ptx = false;
+    take_lines(g, false, &left, in, arena);
+    if (all->ptx)
+        take_lines(g, true, &left_ptx, in, arena);
+    *all->work.left += in->status == CW_OK && (left || left_ptx);
     return in->status == CW_OK;
 }
 
@@ -341,7 +367,8 @@ static enum cw_status place_modules(struct cw_place **places, size_t count, cons
 {
     const struct cw_module **order = calloc((size_t)module_count + 1, sizeof *order);
     struct groups all = {.work = {.left = &left->modules, .send = send_lines, .take = take_group},
-                         .items = calloc((size_t)module_count + 1, sizeof *all.items)};
+                         .items = calloc((size_t)module_count + 1, sizeof *all.items),
+                         .ptx = disassembler};
     enum cw_status status = order && all.items ? CW_OK : CW_ERR_NOMEM;
     for (uint32_t m = 0; m < module_count && status == CW_OK; m++)
         order[m] = &modules[m];
@@ -364,7 +391,7 @@ enum cw_status cw_places_resolve(struct cw_place **places, size_t count, const s
 {
     *left = (struct cw_places_left){0};
     for (size_t i = 0; i < count; i++)
-        places[i]->file = places[i]->instruction = "";
+        places[i]->file = places[i]->instruction = places[i]->ptx = "";
     enum cw_status status = name_places(places, count, left, arena);
     if (status == CW_OK)
         status = place_modules(places, count, modules, module_count, disassembler, left, arena);

@@ -13,6 +13,8 @@ struct cw_place {                /* of an instruction */
     const char *file;            /* "" if the code has no line information */
     uint32_t line;
     const char *instruction; /* its text by nvdisasm, as "FFMA R4, R2, R3, R4"; "" if not known */
+    const char *ptx;         /* the line of PTX that it was made from; "" if not known, or its code does not keep PTX */
+    uint32_t ptx_line;       /* of its module, from 1 on; 0 if not known */
 };
 
 /* Names and modules that took too much, and were left as they are. */
@@ -20,9 +22,9 @@ struct cw_places_left {
     uint32_t names, modules, texts; /* texts: modules without the text of their instructions */
 };
 
-/* Fills in `name`, `file` and `line`, and `instruction` if there is a path of nvdisasm (else NULL). Equal functions are
- * one text (eval/samples/texts.h). A module is found by the low half of its number, since SASS records have no more.
- * Reorders `places`; texts live in `arena`. */
+/* Fills in `name`, `file` and `line`, and `instruction` and PTX if there is a path of nvdisasm (else NULL). Equal
+ * functions are one text (eval/samples/texts.h). A module is found by the low half of its number, since SASS records
+ * have no more. Reorders `places`; texts live in `arena`. */
 enum cw_status cw_places_resolve(struct cw_place **places, size_t count, const struct cw_module *modules,
                                  uint32_t module_count, const char *disassembler, struct cw_places_left *left,
                                  struct cw_arena *arena, struct cw_error *err);

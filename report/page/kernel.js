@@ -88,6 +88,7 @@ const isInstruction = of => of[0].text !== undefined;
 const codeColumn = (source, of) => isInstruction(of) ? [
   {title: "Offset", value: l => l.offset, cell: l => `0x${l.offset.toString(16).padStart(5, "0")}`},
   {title: "Instruction", wide: true, value: l => l.text, cell: l => make("code", {class: "code"}, l.text)},
+  ...(of.some(l => l.ptx) ? [{title: "PTX", wide: true, hint: "the line that the instruction was made from", value: l => l.ptx, cell: l => make("code", {class: "code"}, l.ptx)}] : []),
 ] : !source.files.some(f => f.text) ? [] : [{title: "Code", wide: true, value: l => textOf(source, l),
   cell: l => make("code", {class: "code"}, textOf(source, l).trim())}];
 const functionColumn = of => of.every(l => l.function === of[0].function) ? [] : [{title: "Function", wide: true, value: l => l.function, cell: nameCell}];

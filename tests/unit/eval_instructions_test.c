@@ -41,7 +41,7 @@ static uint32_t line_of(const struct cw_lines *lines, const char *function, uint
 static const struct cw_lines *read_lines(const void *code, size_t size)
 {
     const struct cw_lines *lines;
-    cr_expect(cw_lines_read(&lines, code, size, arena) == CW_OK);
+    cr_expect(cw_lines_read(&lines, CW_LINES_SOURCE, code, size, arena) == CW_OK);
     return lines;
 }
 
@@ -55,6 +55,20 @@ Test(instructions, lines_of_each_function)
     cr_expect(line_of(lines, "_Z6secondPfPKf", 0) == 7);
     cr_expect(line_of(lines, "_Z6secondPfPKf", 0x50) == 11);
     cr_expect(line_of(lines, "_Z6secondPfPKf", 0x60) == 9);
+}
+
+Test(instructions, lines_of_ptx)
+{
+    const struct cw_lines *lines;
+    struct cw_line found = {0};
+    cr_expect(cw_lines_read(&lines, CW_LINES_PTX, cubin.data, cubin.size, arena) == CW_OK);
+    cr_assert(cw_lines_find(lines, "_Z5firstPf", 0x70, &found));
+    cr_expect(found.line && found.line <= cw_lines_text_count(lines));
+    cr_expect_str_eq(cw_lines_text(lines, found.line), "st.global.f32 [%rd4], %f2;");
+    cr_expect_str_eq(cw_lines_text(lines, 0), "");
+    cr_expect_str_eq(cw_lines_text(lines, UINT32_MAX), "");
+    for (size_t size = 0; size < cubin.size; size += 97)
+        cw_lines_read(&lines, CW_LINES_PTX, cubin.data, size, arena);
 }
 
 Test(instructions, no_line_outside_of_functions)
