@@ -301,6 +301,23 @@ Test(once, nor_is_a_collective_before_it_was_seen_to_end)
     end();
 }
 
+/* All other kernels of such a program, too, as its streams overlap: one that ends is counted from then on. */
+Test(once, a_run_of_application_replay_that_patches_code_sees_kernels_end_first)
+{
+    fake_patches = 1;
+    begin(&cw_inject_range, CW_REPLAY_APPLICATION);
+    share_memory();
+    fake_symbol = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+    kernel(given);
+    cr_expect_eq(cw_kernel_habit(given), CW_KERNEL_RESTS);
+    kernel(given);
+    kernel(given);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(fake_profiler.skipped, 1);
+    end();
+}
+
 Test(once, a_launch_beside_a_kernel_that_waits_counts_for_none)
 {
     begin(&cw_inject_batch, CW_REPLAY_BATCH);

@@ -154,7 +154,7 @@ static void end_pass(struct cw_collection *c)
     cw_once_end(c);
 }
 
-void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
+bool cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
                    const char *why)
 {
     struct cw_pass_turn *turn = wanted && cw_collection_turns() ? cw_pass_turn_of(c) : NULL;
@@ -164,12 +164,12 @@ void cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     else if (!cw_collection_turns())
         cw_collection_skip(c, why);
     if (!turn)
-        return;
+        return false;
     how.kind = cw_pass_meet(turn, cw_pass_key(id, call));
     how.ahead = cw_pass_ahead(c, turn, how.may_wait);
     if (c->running && how.ahead && cw_pass_stop(c, turn, end_pass, NULL))
         how.ahead--;
-    cw_once_count(c, turn, id, call, &how);
+    return cw_once_count(c, turn, id, call, &how);
 }
 
 /* Ends the range when its launch ends. False if the launch does not end in time. */

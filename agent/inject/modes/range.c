@@ -367,16 +367,22 @@ static bool make_ready(struct cw_collection *c, bool wanted)
     return true;
 }
 
-/* Lets the first launch of a kernel that is given host memory run alone, if it cannot be counted once. The kernel may
- * wait there for the program's step behind the launch, and CUPTI would wait for the kernel without end. */
-static void watch(struct cw_collection *c, const CUpti_CallbackData *call)
+/* Lets a launch run alone, to see whether its kernel waits for something behind the launch. */
+static void see_alone(struct cw_collection *c, const CUpti_CallbackData *call)
 {
-    cw_range_come_to_rest(c);
     const bool rests = cw_collection_rests(c, range_patience_ns);
     if (!rests && !c->waits)
         c->waits = CW_WAITS_KERNEL;
     c->watched = rests ? call->correlationId : 0; /* only if it runs alone */
     c->entered = cw_in_flight->entered;
+}
+
+/* Lets the first launch of a kernel that is given host memory run alone, if it cannot be counted once. The kernel may
+ * wait there for the program's step behind the launch, and CUPTI would wait for the kernel without end. */
+static void watch(struct cw_collection *c, const CUpti_CallbackData *call)
+{
+    cw_range_come_to_rest(c);
+    see_alone(c, call);
     cw_collection_skip(c, "the first launch of a kernel that may wait for the host, or for a kernel of another stream");
 }
 
@@ -414,7 +420,8 @@ static const char *why_once(const struct cw_collection *c, CUpti_CallbackId id, 
     return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS ? CW_ONCE_WAITS : CW_ONCE_NEW;
 }
 
-/* Counts a launch once. False if the current collection, which would replay it, cannot be ended. */
+/* Counts a launch once. False if the current collection, which would replay it, cannot be ended. A run whose only pass
+ * patches code counts no kernel that may wait, so a new one is looked at. */
 static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
                        const char *why)
 {
@@ -424,7 +431,10 @@ static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti
         return false;
     const uint64_t begin = cw_inject_now_ns();
     const bool starts = !c->running;
-    cw_once_enter(c, id, call, wanted, why);
+    const bool counts = cw_once_enter(c, id, call, wanted, why);
+    if (wanted && !counts && cw_once_may_wait(id, call) && !cw_stream_capture_is_under_way() &&
+        cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
+        see_alone(c, call);
     if (starts)
         cw_range_spend(begin);
     return true;
