@@ -209,6 +209,6 @@ enum cw_status cw_chip_file_find(const char **path, const char **spelling, const
         CW_TRY(find_file(path, spelling, data, chip, &near, arena, err));
     if (*path)
         return CW_OK;
-    return cw_error_set(err, CW_ERR_USAGE, "found no chip named '%.60s', metric-query chips lists them%s", name,
+    return cw_error_set(err, CW_ERR_USAGE, "found no chip named '%.60s', counterworks chips lists them%s", name,
                         cw_suggest_text(&near, text, sizeof text));
 }

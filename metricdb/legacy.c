@@ -339,7 +339,7 @@ enum cw_status cw_legacy_get(const struct cw_legacy_name **found, const struct c
         if (cw_legacy_find(legacy, legacy->names[i].name) == &legacy->names[i])
             cw_suggest_offer(&near, legacy->names[i].name);
     return cw_error_set(err, CW_ERR_USAGE,
-                        "found no CUPTI metric or event named '%.100s', metric-query legacy lists them%s", name,
+                        "found no CUPTI metric or event named '%.100s', counterworks legacy lists them%s", name,
                         cw_suggest_text(&near, text, sizeof text));
 }
 

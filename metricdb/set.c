@@ -179,7 +179,7 @@ static enum cw_status find_section(const char **name, const char *data, struct c
             }
         }
     }
-    return cw_error_set(err, CW_ERR_USAGE, "found no metric set named '%.60s', metric-query sets lists them%s", *name,
+    return cw_error_set(err, CW_ERR_USAGE, "found no metric set named '%.60s', counterworks sets lists them%s", *name,
                         cw_suggest_text(&near, text, sizeof text));
 }
 

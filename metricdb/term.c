@@ -347,7 +347,7 @@ static enum cw_status check_listed(const struct cw_needs *n, const struct cw_met
     const bool samples = n->listed == CW_OF_SAMPLES;
     return cw_error_set(
         err, CW_ERR_USAGE,
-        "%s: found that it needs %s, which CUPTI %s, expected a metric of metric-query list --profiler %s",
+        "%s: found that it needs %s, which CUPTI %s, expected a metric of counterworks list --profiler %s",
         cw_metric_name(n->chip, m, name), n->chip->counters[u.counter].name,
         samples ? "does not sample over time" : "samples over time alone", samples ? "pm" : "range");
 }

@@ -76,8 +76,9 @@ Test(plan, counters_are_those_of_the_profilers_list)
     cr_assert_eq(plan.image.counter_count, 1);
     cr_expect_str_eq(plan.image.counters[0].name, "sm__loads", "its term is not sampled");
     cr_expect_eq(cw_plan_make(&plan, chip, warps, 1, &samples, arena, &err), CW_ERR_USAGE);
-    cr_expect_str_eq(err.message, "sm__warps_launched.sum: found that it needs sm__warps_launched, which CUPTI does not "
-                                  "sample over time, expected a metric of metric-query list --profiler pm");
+    cr_expect_str_eq(err.message,
+                     "sm__warps_launched.sum: found that it needs sm__warps_launched, which CUPTI does not "
+                     "sample over time, expected a metric of counterworks list --profiler pm");
     err = (struct cw_error)CW_ERROR_INIT;
     cr_expect_eq(cw_plan_make(&plan, chip, (const char *const[]){"sm__stalls.avg"}, 1, &ranges, arena, &err),
                  CW_ERR_USAGE);

@@ -300,7 +300,7 @@ Test(legacy, finding)
 
     struct cw_error err = CW_ERROR_INIT;
     cr_expect_eq(cw_legacy_get(&n, legacy, "achieved_ocupancy", &err), CW_ERR_USAGE);
-    cr_expect_str_eq(err.message, "found no CUPTI metric or event named 'achieved_ocupancy', metric-query legacy lists "
+    cr_expect_str_eq(err.message, "found no CUPTI metric or event named 'achieved_ocupancy', counterworks legacy lists "
                                   "them; did you mean achieved_occupancy?");
     err = (struct cw_error)CW_ERROR_INIT;
     cr_expect_eq(cw_legacy_get(&n, legacy, "inst_executd", &err), CW_ERR_USAGE);

@@ -70,7 +70,7 @@ Test(chip_files, a_chip_bears_the_name_that_was_asked_for)
     cr_expect_str_eq(wee->name, "WEE");
     cr_expect_arr_eq(tiny->hash, wee->hash, sizeof wee->hash);
     cr_expect_eq(cw_chip_load(&wee, NULL, "wea", arena, &err), CW_ERR_USAGE);
-    cr_expect_str_eq(err.message, "found no chip named 'wea', metric-query chips lists them; did you mean WEE?");
+    cr_expect_str_eq(err.message, "found no chip named 'wea', counterworks chips lists them; did you mean WEE?");
 }
 
 Test(chip_files, heads_are_checked)

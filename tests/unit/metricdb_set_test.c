@@ -123,7 +123,7 @@ Test(set, misspelt_names_get_the_nearest)
     struct cw_error err = CW_ERROR_INIT, empty = CW_ERROR_INIT;
     cr_expect_eq(cw_set_load(&set, NULL, "ocupancy", chip, arena, &err), CW_ERR_USAGE);
     cr_expect_str_eq(err.message,
-                     "found no metric set named 'ocupancy', metric-query sets lists them; did you mean occupancy?");
+                     "found no metric set named 'ocupancy', counterworks sets lists them; did you mean occupancy?");
     cr_expect_eq(cw_set_load(&set, NULL, "", chip, arena, &empty), CW_ERR_USAGE);
 }
 
