@@ -551,6 +551,8 @@ static void range_event(void *list, uint32_t i, struct cw_lane_event *e)
                                 .category = "nvtx",
                                 .name = name_of(w, r->name)};
     note_nvtx(w, r->domain, r->color);
+    if (r->payload)
+        note_text(w, "payload", cw_trace_text(w->t->trace, w->t->threads[r->thread].process, r->payload));
     if (r->open)
         note_text(w, "end", "it was still open when the trace ended");
     take_notes(w, e);

@@ -120,6 +120,7 @@ static void make_range(const struct cw_timeline_work *w, const struct cw_trace_r
                                                                    .domain = get_name(w, rows, CW_FIELD_DOMAIN, i),
                                                                    .name = get_name(w, rows, CW_FIELD_NAME, i),
                                                                    .color = get32(rows, CW_FIELD_COLOR, i, 0),
+                                                                   .payload = get32(rows, CW_FIELD_PAYLOAD_TEXT, i, 0),
                                                                    .block = block,
                                                                    .row = (uint16_t)i,
                                                                    .pushed = type[0] != 's',

@@ -129,6 +129,7 @@ struct cw_timeline {
         uint32_t thread, domain, name; /* domain: a name, 0 the default one */
         uint32_t path;                 /* the ranges open at its begin, and itself */
         uint32_t color;                /* 0xAARRGGBB, 0 none */
+        uint32_t payload;              /* text of its process (cw_trace_text), 0 none */
         uint32_t block;
         uint16_t row;
         bool pushed, open; /* pushed: of its thread alone; otherwise started, of the whole process */

@@ -7,6 +7,11 @@ for (name, size, what), n in sorted(collections.Counter((name, p.get("Message si
     print(n, name, size, what)
 print(len({p["NCCL communicator ID"] for _, p in calls if p}), "communicator")'
 metric-eval "$SOURCE/data/captures/trace_nccl.cwd" --by nvtx --top 4 -q
+metric-eval export "$SOURCE/data/captures/trace_nccl.cwd" -q -o nccl.chrome.json
+python3 -c '
+import json
+shown = [(e["name"], json.loads(e["args"]["payload"])) for e in json.load(open("nccl.chrome.json"))["traceEvents"] if "payload" in e.get("args", {})]
+print(len(shown), "payloads,", sum(p["Message size [bytes]"] for name, p in shown if name == "ncclSend"), "bytes sent")'
 echo == one after another
 rows trace_serial kernel | sed 1d | cut -d, -f 1,2 | sort -t, -n | awk -F, '$1 < end { n++ } { end = $2 } END { print NR, "kernels,", n + 0, "overlap" }'
 metric-eval show "$SOURCE/data/captures/trace_serial.cwd" | grep -o 'kernels one after another'
