@@ -1,24 +1,5 @@
 #include "agent/backend/batch_report.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/text.h"
-
-static void count_end(struct cw_batch_report *r, const char *name)
-{
-    struct cw_batch_end *end = r->ends;
-    while (end < r->ends + r->end_count && strncmp(end->name, name, sizeof end->name - 1) != 0)
-        end++;
-    if (end == r->ends + r->end_count) {
-        r->end_count += r->end_count <= CW_BATCH_REPORT_ENDS;
-        end = &r->ends[r->end_count - 1];
-        snprintf(end->name, sizeof end->name, "%s", end < r->ends + CW_BATCH_REPORT_ENDS ? name : "others");
-    }
-    end->count++;
-}
-
 void cw_batch_report_add(struct cw_batch_report *r, const struct cw_effort *e, uint32_t launches)
 {
     if (!e->ended || !*e->ended)
@@ -27,14 +8,7 @@ void cw_batch_report_add(struct cw_batch_report *r, const struct cw_effort *e, u
     r->launches += launches;
     for (int i = 0; i < CW_EFFORT__COUNT; i++)
         r->ns[i] += e->ns[i];
-    count_end(r, e->ended);
-}
-
-/* Sorts the most frequent first. */
-static int by_count(const void *one, const void *other)
-{
-    const struct cw_batch_end *a = one, *b = other;
-    return a->count != b->count ? (a->count < b->count ? 1 : -1) : strcmp(a->name, b->name);
+    cw_tally_add(&r->ends, e->ended, 1);
 }
 
 void cw_batch_report_print(struct cw_batch_report *r, FILE *out)
@@ -54,11 +28,9 @@ void cw_batch_report_print(struct cw_batch_report *r, FILE *out)
         fprintf(out, "capture-agent: no %ses\n", what);
         return;
     }
-    qsort(r->ends, r->end_count, sizeof *r->ends, by_count);
-    fprintf(out, "capture-agent: %" PRIu64 " %s%s of %.1f launches on average, ended by:", r->batches, what,
+    fprintf(out, "capture-agent: %" PRIu64 " %s%s of %.1f launches on average, ended by: ", r->batches, what,
             r->batches == 1 ? "" : "es", (double)r->launches / (double)r->batches);
-    for (uint32_t i = 0; i < r->end_count; i++)
-        cw_text_print(out, "%s %s %" PRIu64, i ? "," : "", r->ends[i].name, r->ends[i].count);
+    cw_tally_print(&r->ends, out);
     uint64_t all = 0;
     for (int i = 0; i < CW_EFFORT__COUNT; i++)
         all += r->ns[i];

@@ -3,21 +3,14 @@
 #ifndef CW_AGENT_BATCH_REPORT_H
 #define CW_AGENT_BATCH_REPORT_H
 
-#include <stdio.h>
-
 #include "agent/common/effort.h"
-
-enum { CW_BATCH_REPORT_ENDS = 32 }; /* distinct reasons; further ones count as others */
+#include "agent/common/tally.h"
 
 /* Initialise with zeros. */
 struct cw_batch_report {
     bool of_passes;
     uint64_t batches, launches, ns[CW_EFFORT__COUNT];
-    uint32_t end_count;
-    struct cw_batch_end {
-        char name[80];
-        uint64_t count;
-    } ends[CW_BATCH_REPORT_ENDS + 1]; /* the last one: others */
+    struct cw_tally ends;
 };
 
 /* Adds a batch; ignores an effort without a batch. */

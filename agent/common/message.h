@@ -144,7 +144,7 @@ void cw_launch_read(struct cw_reader *in, struct cw_launch *launch, struct cw_ar
 
 /* Writes "graph (12 kernels)", or "graph" if the number is unknown (0). */
 void cw_graph_name(uint32_t kernels, char *text, size_t size);
-/* Why launches are skipped, as phrases for "not collected, such as". */
+/* Why launches are skipped, as phrases for "not collected: ". */
 #define CW_WHY_AFTER_GRAPH "a launch behind a program's first CUDA graph, where kernel replay ends"
 #define CW_WHY_GRAPH "a CUDA graph, which only batched replay collects"
 

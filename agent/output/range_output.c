@@ -214,8 +214,8 @@ enum cw_status cw_range_output_drop(struct cw_range_output *o, const struct cw_r
     if (!count || o->run > o->groups)
         return CW_OK;
     o->dropped += count;
-    if (!o->why && why && *why)
-        o->why = cw_arena_strdup(o->arena, why);
+    if (why && *why)
+        cw_tally_add(&o->why, why, count);
     enum cw_status status = open_file_of(o, source, &file, err);
     if (status == CW_OK)
         o->files[file]->out.dropped += count;
@@ -237,12 +237,17 @@ enum cw_status cw_range_output_steady(struct cw_range_output *o, const struct cw
     return CW_OK;
 }
 
-void cw_range_output_report(const struct cw_range_output *o)
+void cw_range_output_report(struct cw_range_output *o)
 {
-    if (o->dropped)
-        cw_text_print(stderr, "capture-agent: %" PRIu64 " %s not collected%s%s\n", o->dropped,
-                      o->dropped == 1 ? "launch or range was" : "launches or ranges were", o->why ? ", such as " : "",
-                      o->why ? o->why : "");
+    if (!o->dropped)
+        return;
+    fprintf(stderr, "capture-agent: %" PRIu64 " %s not collected%s", o->dropped,
+            o->dropped == 1 ? "launch or range was" : "launches or ranges were", o->why.count ? ": " : "");
+    if (o->why.count == 1)
+        cw_text_print(stderr, "%s", o->why.items[0].name);
+    else
+        cw_tally_print(&o->why, stderr);
+    fputc('\n', stderr);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------------------- */

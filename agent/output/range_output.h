@@ -4,6 +4,7 @@
 #define CW_AGENT_RANGE_OUTPUT_H
 
 #include "agent/common/steady_report.h"
+#include "agent/common/tally.h"
 #include "agent/output/collector.h"
 #include "agent/output/file_devices.h"
 #include "agent/output/runs.h"
@@ -25,7 +26,7 @@ struct cw_range_output {
     uint64_t ranges, dropped;
     uint64_t arrived;                 /* ranges, in this run */
     const char *filter;               /* the filter as text, for the file; NULL or "": nothing was left out */
-    const char *why;                  /* why the first range was dropped; NULL: unknown */
+    struct cw_tally why;              /* why ranges were dropped, where that is known */
     bool steady;                      /* devices get a report on periods; set it before the first range */
     struct cw_file_devices known;     /* all devices of the capture, as indices of `devices` */
     struct cw_output_device *devices; /* room for CW_MOST_FILE_DEVICES */
@@ -57,7 +58,7 @@ enum cw_status cw_range_output_drop(struct cw_range_output *output, const struct
 enum cw_status cw_range_output_steady(struct cw_range_output *output, const struct cw_range_source *source,
                                       const struct cw_steady_report *report, struct cw_error *err);
 /* Prints on stderr how many launches or ranges were dropped. */
-void cw_range_output_report(const struct cw_range_output *output);
+void cw_range_output_report(struct cw_range_output *output);
 /* Ends a run and reports on stderr how it differs from the first. */
 void cw_range_output_compare(const struct cw_range_output *output);
 /* Writes the ranges that application replay collected. */

@@ -649,23 +649,36 @@ bool cw_collection_arm(struct cw_collection *c, enum cw_collection_kind kind)
     return c->running;
 }
 
+static void begin_message(struct cw_collection *c, struct cw_writer *out, size_t dropped,
+                          const struct cw_effort *effort)
+{
+    cw_writer_init(out);
+    cw_write_u32(out, c->device);
+    cw_write_u32(out, (uint32_t)dropped + c->skipped);
+    cw_write_string(out, c->skipped ? c->why : "");
+    cw_effort_write(out, effort);
+    c->skipped = 0;
+}
+
+/* The number by which the agent knows the parts of the plan in a message. */
+static uint32_t sent_part(const struct cw_collection *c)
+{
+    return is_in_turn(c) ? image_of(c, c->part) : CW_PART_ALL;
+}
+
 /* Sends the launches with the counter data of `parts` parts, all or none. Without counter data it only reports launches
  * that were not collected. */
 static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
 {
     struct cw_writer out;
-    cw_writer_init(&out);
-    cw_write_u32(&out, c->device);
-    cw_write_u32(&out, (uint32_t)dropped + c->skipped);
-    cw_write_string(&out, c->why ? c->why : "");
-    cw_effort_write(&out, &c->effort);
+    begin_message(c, &out, dropped, &c->effort);
     cw_write_u32(&out, c->count);
     enum cw_scope scope = parts ? scope_of_launches(c) : CW_SCOPE_CONTEXT;
     for (uint32_t i = 0; i < c->count; i++) {
         c->launches[i].data.scope = scope;
         cw_launch_write(&out, &c->launches[i].data);
     }
-    cw_write_u32(&out, is_in_turn(c) ? image_of(c, c->part) : CW_PART_ALL);
+    cw_write_u32(&out, sent_part(c));
     cw_write_u32(&out, parts);
     for (uint32_t i = 0; i < parts; i++)
         cw_write_u32(&out, (uint32_t)c->images[is_in_turn(c) ? image_of(c, c->part) : i].size);
@@ -674,9 +687,18 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
         m->handed_over = cw_inject_hand_over(CW_MESSAGE_RANGES, &out, cw_descriptor_number(&m->file));
     else
         cw_inject_send(CW_MESSAGE_RANGES, &out);
-    c->skipped = 0;
-    c->why = NULL;
     cw_effort_clear(&c->effort);
+}
+
+void cw_collection_tell_skipped(struct cw_collection *c)
+{
+    static const struct cw_effort none;
+    struct cw_writer out;
+    begin_message(c, &out, 0, &none);
+    cw_write_u32(&out, 0); /* launches */
+    cw_write_u32(&out, sent_part(c));
+    cw_write_u32(&out, 0); /* parts */
+    cw_inject_send(CW_MESSAGE_RANGES, &out);
 }
 
 void cw_collection_report_skipped(struct cw_collection *c)

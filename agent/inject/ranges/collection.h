@@ -67,7 +67,7 @@ struct cw_collection {
     uint64_t open_range;     /* the user range that is being collected, 0 for none */
     uint32_t count, pending; /* launches so far; launches that have not returned */
     uint32_t skipped;        /* launches that could not be collected, not yet reported */
-    const char *why;         /* reason for the first of them */
+    const char *why;         /* the reason for all of them */
     struct cw_effort effort; /* of the batch */
     struct cw_seen_launch {  /* a range before it is sent */
         char *kernel, *nvtx;
@@ -176,12 +176,13 @@ uint64_t cw_collection_patience(const struct cw_collection *c, uint64_t usual_ns
 bool cw_collection_rests(struct cw_collection *c, uint64_t usual_ns);
 /* Waits for its launches to return, for at most `patience_ns`; other threads are held up meanwhile. */
 void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns);
-/* Counts a launch as skipped; why: a phrase for "not collected, such as". */
+/* Counts a launch as skipped; why: a phrase for "not collected: ". */
 void cw_collection_skip(struct cw_collection *c, const char *why);
 /* Sends the noted launches or ranges to the agent without values, and forgets them: under application replay another
  * run may have collected them. */
 void cw_collection_miss(struct cw_collection *c);
-/* Reports skipped launches to the agent, if no ranges follow that would do so. */
+/* Report skipped launches to the agent: at once, or with the batch if no ranges follow that would do so. */
+void cw_collection_tell_skipped(struct cw_collection *c);
 void cw_collection_report_skipped(struct cw_collection *c);
 
 /* Notes a launch of this name that is about to start and to be a range (cw_stream_runs_launch). False if there is no

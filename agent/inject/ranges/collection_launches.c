@@ -18,7 +18,9 @@ void cw_collection_forget(struct cw_collection *c)
 
 void cw_collection_skip(struct cw_collection *c, const char *why)
 {
-    c->why = c->why ? c->why : why;
+    if (c->skipped && strcmp(c->why, why) != 0)
+        cw_collection_tell_skipped(c);
+    c->why = why;
     c->skipped++;
 }
 
