@@ -297,13 +297,14 @@ Test(reach_launches, whose_arguments_hold_an_address_of_shared_memory)
     cr_expect(!is_given(OTHERS - 1) && !is_given(OTHERS + SIZE));
 }
 
-Test(reach_launches, at_any_byte_of_a_structure)
+/* Also where a structure is packed. At other bytes stand counters and characters. */
+Test(reach_launches, at_any_multiple_of_four_bytes_of_a_structure)
 {
     share(OTHERS);
     for (size_t at = 0; at + 8 <= 32; at++) {
         uint8_t bytes[32] = {0};
         memcpy(bytes + at, &(uint64_t){OTHERS + at}, 8);
-        cr_expect(is_reached(bytes, sizeof bytes), "byte %zu", at);
+        cr_expect_eq(is_reached(bytes, sizeof bytes), at % 4 == 0, "byte %zu", at);
         cr_expect(!is_reached(bytes, at + 7), "byte %zu", at);
     }
 }

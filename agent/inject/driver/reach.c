@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "agent/inject/driver/module.h"
+#include "agent/inject/driver/stream_capture.h"
 
 #define self cw_reach
 
@@ -536,10 +537,11 @@ void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 /* ---- addresses that the program hands out ------------------------------------------------------------------------ */
 
-/* Whether bytes hold an address that reaches others' memory. Parameters may stand at any byte. */
+/* Whether bytes hold an address that reaches others' memory. Addresses stand at multiples of 8, or of 4 in a packed
+ * structure. NCCL's memory has addresses such as 0x404000000, which counters of one byte look like at other places. */
 static bool holds_address(const void *bytes, size_t size)
 {
-    for (size_t at = 0; at + 8 <= size; at++) {
+    for (size_t at = 0; at + 8 <= size; at += 4) {
         uint64_t word;
         memcpy(&word, (const uint8_t *)bytes + at, sizeof word);
         if (is_reaching(word))
@@ -555,6 +557,18 @@ static bool is_host_memory(uint64_t address)
            type == CU_MEMORYTYPE_HOST;
 }
 
+/* Forgets tables that are written anew, whole. */
+static void drop_tables(uint64_t begin, uint64_t end)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        const struct cw_reach_range *r = &self->ranges[i];
+        if (r->kind != CW_REACH_TABLE || r->begin < begin || r->end > end)
+            self->ranges[kept++] = *r;
+    }
+    self->count = kept;
+}
+
 /* Notes a copy that brings such an address to the device, where it makes a table. If it writes a variable, any kernel
  * may read the address. */
 static void note_table(enum kind kind, const void *params)
@@ -568,6 +582,8 @@ static void note_table(enum kind kind, const void *params)
     const struct cw_reach_range table = {.begin = p->dstDevice / GRAIN * GRAIN,
                                          .end = (p->dstDevice + p->ByteCount + GRAIN - 1) / GRAIN * GRAIN,
                                          .kind = CW_REACH_TABLE};
+    if (!brings && !cw_stream_capture_is_under_way())
+        drop_tables(p->dstDevice, p->dstDevice + p->ByteCount);
     if (!brings || is_known(&table))
         return;
     if (find(CW_REACH_VARIABLE, p->dstDevice))
