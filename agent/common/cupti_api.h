@@ -157,7 +157,12 @@
     X(cuMemHostAlloc)                                                                                                  \
     X(cuMemFreeHost)                                                                                                   \
     X(cuMemcpyDtoHAsync_v2)                                                                                            \
-    X(cuDeviceGetGraphMemAttribute)
+    X(cuDeviceGetGraphMemAttribute)                                                                                    \
+    X(cuEventCreate)                                                                                                   \
+    X(cuEventRecord)                                                                                                   \
+    X(cuEventQuery)                                                                                                    \
+    X(cuEventElapsedTime)                                                                                              \
+    X(cuEventDestroy_v2)
 
 struct cw_cupti {
 #define X(name) __typeof__(&name) name;

@@ -339,6 +339,18 @@ static void leave_out(const struct cw_inject_mode *mode, const CUpti_CallbackDat
         cw_say("launches by %s are not collected", call->functionName ? call->functionName : "an old call of CUDA's");
 }
 
+/* Programs that try code out, as compilers do, unload a module for each trial. They know their other kernels still. */
+static void forget_module(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    if (id != CUPTI_DRIVER_TRACE_CBID_cuModuleUnload)
+        return;
+    cw_own_calls.unloads = call->callbackSite == CUPTI_API_ENTER;
+    if (!cw_own_calls.unloads)
+        return;
+    cw_kernel_forget_module(((const cuModuleUnload_params *)call->functionParams)->hmod);
+    cw_regions_forget_module(((const cuModuleUnload_params *)call->functionParams)->hmod);
+}
+
 static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     bool entered = call->callbackSite == CUPTI_API_ENTER;
@@ -347,6 +359,7 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         cw_in_flight_gate();
     if (entered && mode->facts && !cw_inject->over && cw_inject_launches(id))
         cw_kernel_facts_learn(id, call);
+    cw_own_calls.unloads = false;
     if (cw_inject->over)
         return;
     cw_kernel_facts_follow(id, call);
@@ -376,8 +389,11 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
     if (entered) { /* behind the ends of collections, which may restore memory that the program now frees */
         cw_pinned_follow(id, call);
         cw_checkpoint_follow(id, call);
-    } else
+        forget_module(id, call);
+    } else {
+        forget_module(id, call);
         cw_in_flight_look();
+    }
 }
 
 static void abandon(void)
@@ -440,8 +456,9 @@ static bool code_changed(CUpti_CallbackDomain domain, CUpti_CallbackId id, const
     if ((loaded || unloaded) && mode && mode->module_changed && !cw_inject->over)
         mode->module_changed(data->context, data->resourceDescriptor, loaded);
     if (unloaded) {
-        cw_regions_forget_code();
-        cw_kernel_forget();
+        cw_regions_forget_code(cw_own_calls.unloads);
+        if (!cw_own_calls.unloads)
+            cw_kernel_forget();
         cw_kernel_facts_forget();
     }
     return loaded || (unloaded && mode && !mode->module_unloading);

@@ -244,6 +244,11 @@ bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns)
     return context && !fake_profiler.busy;
 }
 
+bool cw_idle_soon(CUcontext context, uint64_t patience_ns)
+{
+    return cw_idle_wait_alone(context, patience_ns);
+}
+
 bool cw_idle_can_watch(void)
 {
     return !fake_profiler.no_thread;

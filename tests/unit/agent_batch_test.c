@@ -871,6 +871,50 @@ Test(batch, begins_beside_a_read)
     fake_profiler_end();
 }
 
+static void load_lands(void)
+{
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, context);
+}
+
+/* CUPTI may patch code in a repeated launch, beside which no other thread may load code. */
+Test(batch, nothing_is_repeated_beside_a_load_of_code)
+{
+    begin();
+    cr_expect(mode->wants(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData));
+    kernel();
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, NULL, context);
+    fake_profiler.meanwhile = load_lands;
+    mode->finish();
+    cr_expect_null(fake_profiler.meanwhile, "it had to wait");
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    mode->context_destroyed(context);
+    fake_profiler_end();
+}
+
+static int objects_behind_unload(unsigned patches)
+{
+    const cuModuleUnload_params unload = {.hmod = (CUmodule)0x99};
+    fake_patches = patches;
+    begin();
+    fake_patches = 0;
+    kernel();
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, &unload, context);
+    call_ends(CUPTI_DRIVER_TRACE_CBID_cuModuleUnload, context);
+    kernel();
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    const int objects = fake_profiler.objects;
+    mode->context_destroyed(context);
+    fake_profiler_end();
+    return objects;
+}
+
+Test(batch, cupti_forgets_the_code_to_patch_before_code_is_unloaded)
+{
+    cr_expect_eq(objects_behind_unload(1), 2);
+    cr_expect_eq(objects_behind_unload(0), 1);
+}
+
 /* What waits goes on with its own context, whichever is gone. */
 Test(batch, a_context_may_go_while_another_waits)
 {

@@ -138,7 +138,7 @@ Test(regions, variables_go_with_their_module)
     cr_expect_eq(cw_variables->modules, 1);
     fake_device_call(ID(cuModuleGetGlobal_v2), &(cuModuleGetGlobal_v2_params){&found, &size, NULL, "x"});
     cr_expect_eq(cw_variables->modules, 1, "it was known");
-    cw_regions_forget_code();
+    cw_regions_forget_code(false);
     cr_expect(cw_regions_are_all() && cw_regions->count == 1, "it was another module");
     fake_memory[0].size = 0;
     cr_expect(cw_regions_are_all() && cw_regions->count == 1, "no code was unloaded");
@@ -159,7 +159,7 @@ Test(regions, a_function_is_met_again_when_code_was_unloaded)
     cw_checkpoint_meet((CUfunction)0x20);
     cw_checkpoint_meet((CUfunction)0x30);
     cr_expect_eq(cw_regions->count, 0, "its module has been looked at");
-    cw_regions_forget_code();
+    cw_regions_forget_code(false);
     cw_checkpoint_meet((CUfunction)0x30);
     EXPECT({(uintptr_t)&variable, sizeof variable});
     cw_writer_free(&cw_variables->names);

@@ -98,13 +98,14 @@ static struct timespec from_now(uint64_t ns)
     return t;
 }
 
-static bool wait_until(struct waiter *w, uint64_t number, const struct timespec *until)
+/* `patient`: if the wait is in vain, later ones are too until it ends. */
+static bool wait_until(struct waiter *w, uint64_t number, const struct timespec *until, bool patient)
 {
     pthread_mutex_lock(&self->work);
     for (int waited = 0; w->done < number && waited != ETIMEDOUT;)
         waited = pthread_cond_clockwait(&self->changed, &self->work, CLOCK_MONOTONIC, until);
-    w->in_vain = w->done < number;
-    const bool good = !w->in_vain && w->good;
+    const bool done = w->done >= number, good = done && w->good;
+    w->in_vain = patient && !done;
     pthread_mutex_unlock(&self->work);
     return good;
 }
@@ -114,7 +115,15 @@ bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns)
     const struct timespec until = from_now(patience_ns);
     uint64_t number;
     struct waiter *w = ask(context, &number);
-    return number && wait_until(w, number, &until);
+    return number && wait_until(w, number, &until, true);
+}
+
+bool cw_idle_soon(CUcontext context, uint64_t patience_ns)
+{
+    const struct timespec until = from_now(patience_ns);
+    uint64_t number;
+    struct waiter *w = ask(context, &number);
+    return number && wait_until(w, number, &until, false);
 }
 
 /* Waits for the thread's answer. Our threads never take the library's lock, which the caller may hold. */
@@ -126,7 +135,7 @@ static bool wait_for(CUcontext context, uint64_t patience_ns)
     if (!number)
         return false;
     cw_inject_release();
-    const bool good = wait_until(w, number, &until);
+    const bool good = wait_until(w, number, &until, true);
     cw_inject_acquire();
     return good;
 }

@@ -62,6 +62,7 @@ struct cw_own_calls {
     volatile bool inside;     /* this thread's calls are our own */
     struct cw_thread outside; /* the program's state before */
     uint64_t thread;          /* its number, once it was asked for */
+    bool unloads;             /* it is in a call that unloads a module, whose kernels are forgotten */
     uint64_t named;           /* the trace that has its name (cw_trace_calls) */
     const void *node;         /* the CUDA graph's node that it creates, and its type (cw_trace_graphs) */
     uint32_t node_type;

@@ -192,7 +192,7 @@ void cw_checkpoint_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 void cw_checkpoint_forget(CUcontext context)
 {
-    cw_regions_forget_code();
+    cw_regions_forget_code(false);
     cw_mirror_forget(context);
 }
 

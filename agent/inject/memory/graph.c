@@ -439,8 +439,8 @@ static bool keep_words(const struct cw_graph_node *n, uint32_t device, struct cw
     bool good = true;
     for (uint32_t i = 0; i < n->count && good; i++) {
         cw_regions_know(n->words[i]); /* before memory is saved */
-        good =
-            cw_shared_with_host(n->words[i]) ? cw_shared_keep(shared, n->words[i]) : !is_elsewhere(n->words[i], device);
+        good = cw_shared_with_host(n->words[i]) ? cw_shared_keep(shared, n->words[i], NULL, true)
+                                                : !is_elsewhere(n->words[i], device);
     }
     return good;
 }

@@ -3,11 +3,13 @@
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/driver/streams.h"
+#include "agent/inject/memory/regions.h"
 #include "agent/inject/memory/shared.h"
 
 static struct {
     struct {
         CUfunction kernel;
+        CUmodule module; /* NULL: unknown */
         enum cw_kernel_habit habit;
     } known[CW_MOST_KERNELS];
     atomic_bool forgotten;
@@ -22,12 +24,15 @@ static uint32_t place_of(CUfunction kernel)
     if (atomic_exchange(&self->forgotten, false))
         memset(self->known, 0, sizeof self->known);
     const uint32_t first = (uint32_t)(((uintptr_t)kernel >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 52) % CW_MOST_KERNELS;
-    for (uint32_t i = 0; i < NEAR; i++) {
+    uint32_t unused = first;
+    for (uint32_t i = NEAR; i-- > 0;) { /* all, because a module's kernels may have left places */
         const uint32_t at = (first + i) % CW_MOST_KERNELS;
-        if (self->known[at].kernel == kernel || self->known[at].habit == CW_KERNEL_UNKNOWN)
+        const bool known = self->known[at].habit != CW_KERNEL_UNKNOWN;
+        if (known && self->known[at].kernel == kernel)
             return at;
+        unused = known ? unused : at;
     }
-    return first;
+    return unused;
 }
 
 void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit)
@@ -36,6 +41,7 @@ void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit)
     if (self->known[at].kernel == kernel && self->known[at].habit >= CW_KERNEL_REACHES && self->known[at].habit > habit)
         return;
     self->known[at].kernel = kernel;
+    self->known[at].module = cw_regions_module(kernel);
     self->known[at].habit = habit;
 }
 
@@ -52,10 +58,15 @@ enum cw_kernel_habit cw_kernel_habit(CUfunction kernel)
     return self->known[at].kernel == kernel ? self->known[at].habit : CW_KERNEL_UNKNOWN;
 }
 
+bool cw_kernel_waits(CUfunction kernel)
+{
+    return cw_kernel_habit(kernel) >= CW_KERNEL_SIGNALS;
+}
+
 bool cw_kernel_may_wait_for_host(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    const enum cw_kernel_habit habit = cw_kernel_habit(cw_inject_kernel(id, call));
-    return habit == CW_KERNEL_WAITS || (habit == CW_KERNEL_UNKNOWN && cw_shared_given(id, call));
+    const CUfunction kernel = cw_inject_kernel(id, call);
+    return cw_kernel_waits(kernel) || (cw_kernel_habit(kernel) == CW_KERNEL_UNKNOWN && cw_shared_given(id, call));
 }
 
 bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -67,4 +78,11 @@ bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
 void cw_kernel_forget(void)
 {
     self->forgotten = true;
+}
+
+void cw_kernel_forget_module(CUmodule module)
+{
+    for (uint32_t i = 0; i < CW_MOST_KERNELS; i++)
+        if (!self->known[i].module || self->known[i].module == module)
+            self->known[i].habit = CW_KERNEL_UNKNOWN;
 }

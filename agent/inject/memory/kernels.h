@@ -17,6 +17,7 @@ enum cw_kernel_habit {
     CW_KERNEL_RESTS,
     CW_KERNEL_SUSPECT, /* rests; memory that others reach changed beside it (proof.h) */
     CW_KERNEL_REACHES, /* the same while it ran alone */
+    CW_KERNEL_SIGNALS, /* waits for the host, and writes nothing but host memory */
     CW_KERNEL_WAITS,
 };
 
@@ -30,12 +31,16 @@ void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit);
  * own. */
 void cw_kernel_seen(CUfunction kernel, bool rests, uint64_t entered);
 enum cw_kernel_habit cw_kernel_habit(CUfunction kernel);
+/* Whether a kernel is known to wait. */
+bool cw_kernel_waits(CUfunction kernel);
 /* Whether a launch must be observed first: its kernel is known to wait, or unknown and may wait. */
 bool cw_kernel_may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* The same, except for kernels that could only wait for another stream. Hardly any kernel does, and a mode that cannot
  * count the observed launch would lose one launch of each kernel if streams overlap. */
 bool cw_kernel_may_wait_for_host(CUpti_CallbackId id, const CUpti_CallbackData *call);
-/* Forgets all kernels: code is unloaded, and other kernels may get the same handles. Needs no lock. */
+/* Forgets all kernels, or those of a module and of unknown ones: code is unloaded, and other kernels may get the same
+ * handles. The first needs no lock. */
 void cw_kernel_forget(void);
+void cw_kernel_forget_module(CUmodule module);
 
 #endif

@@ -94,6 +94,28 @@ void cw_pinned_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
     }
 }
 
+bool cw_pinned_find(const void *memory, uint64_t count, size_t *size)
+{
+    const struct cw_pinned_piece *piece = self->first;
+    while (piece && piece->memory != memory)
+        piece = piece->next;
+    if (!piece || piece->registered || piece->number <= count)
+        return false;
+    *size = piece->size;
+    return true;
+}
+
+bool cw_pinned_holds(uint64_t address, uint64_t *start, size_t *size)
+{
+    for (const struct cw_pinned_piece *piece = self->first; piece; piece = piece->next)
+        if (address - (uintptr_t)piece->memory < piece->size) {
+            *start = (uintptr_t)piece->memory;
+            *size = piece->size;
+            return true;
+        }
+    return false;
+}
+
 void cw_pinned_forget(void)
 {
     while (self->first)

@@ -19,6 +19,10 @@ extern struct cw_pinned *const cw_pinned;
 bool cw_pinned_follows(CUpti_CallbackId id);
 /* Takes note of a driver call, before it and after it. */
 void cw_pinned_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* Whether memory of this address was allocated (not registered) after so many pieces; *size: its size. */
+bool cw_pinned_find(const void *memory, uint64_t count, size_t *size);
+/* Finds the known memory that holds an address. */
+bool cw_pinned_holds(uint64_t address, uint64_t *start, size_t *size);
 /* Call it in a forked child, which has none of this memory. */
 void cw_pinned_forget(void);
 

@@ -1,5 +1,6 @@
 #include "agent/inject/memory/record.h"
 
+#include "agent/inject/memory/pinned.h"
 #include "agent/inject/memory/regions.h"
 
 enum { MOST_PARAMETERS = 4096 };
@@ -17,6 +18,7 @@ struct cw_operation {
     void *packed;
     size_t packed_size;
     struct cw_transfer transfer;
+    struct cw_shared_span given; /* host memory that a launch is given */
 };
 
 /* ---- the driver's calls ----------------------------------------------------------------------------------------- */
@@ -57,7 +59,6 @@ static const char *const harmless[] = {"cuArray3DGet",
                                        "cuKernelSet",
                                        "cuLibraryEnumerate",
                                        "cuLibraryGet",
-                                       "cuLibraryLoad",
                                        "cuLink",
                                        "cuMemAdvise",
                                        "cuMemAlloc",
@@ -77,7 +78,6 @@ static const char *const harmless[] = {"cuArray3DGet",
                                        "cuMipmappedArrayGet",
                                        "cuModuleEnumerate",
                                        "cuModuleGet",
-                                       "cuModuleLoad",
                                        "cuOccupancy",
                                        "cuPointerGet",
                                        "cuProfiler",
@@ -98,8 +98,17 @@ static bool changes_graph(const char *name)
     return strncmp(name, "cuGraph", 7) == 0 && (strstr(name, "NodeSet") || strncmp(name, "cuGraphExecUpdate", 17) == 0);
 }
 
+/* Whether a call loads code. CUPTI may patch code when a launch is repeated, so a batch waits for loads of other
+ * threads first, for a while. */
+static bool loads_code(const char *name)
+{
+    return strncmp(name, "cuModuleLoad", 12) == 0 || strncmp(name, "cuLibraryLoad", 13) == 0;
+}
+
 static enum cw_effect effect_of(const char *name)
 {
+    if (loads_code(name))
+        return CW_EFFECT_LOAD;
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
         if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
             return CW_EFFECT_NONE;
@@ -181,7 +190,7 @@ static bool is_saved(const struct cw_record *r, uint64_t address)
 }
 
 /* Copies one parameter, and keeps the shared memory that it points to. */
-static void *keep_parameter(struct cw_record *r, const void *parameter, size_t size)
+static void *keep_parameter(struct cw_record *r, const struct cw_operation *op, const void *parameter, size_t size)
 {
     uint8_t *copy = cw_arena_alloc(r->shared.arena, size + 16, 1);
     if (!copy)
@@ -195,7 +204,7 @@ static void *keep_parameter(struct cw_record *r, const void *parameter, size_t s
             continue;
         if (!is_saved(r, word))
             return NULL;
-        if (cw_shared_with_host(word) && (r->first || !r->rests || !cw_shared_keep(&r->shared, word)))
+        if (cw_shared_with_host(word) && (!r->rests || !cw_shared_keep(&r->shared, word, op->given.end, !r->first)))
             return NULL;
     }
     return copy;
@@ -212,7 +221,7 @@ static bool keep_parameters(struct cw_record *r, struct cw_operation *op, void *
     for (size_t i = 0; i < count; i++) {
         if (!cw_inject_parameter_size(op->function, i, &size))
             return false;
-        op->parameters[i] = keep_parameter(r, parameters[i], size);
+        op->parameters[i] = keep_parameter(r, op, parameters[i], size);
         if (!op->parameters[i])
             return false;
     }
@@ -225,7 +234,7 @@ static bool keep_packed(struct cw_record *r, struct cw_operation *op, void **ext
     const void *buffer;
     if (!cw_inject_packed(extra, &buffer, &op->packed_size))
         return false;
-    op->packed = buffer ? keep_parameter(r, buffer, op->packed_size) : NULL;
+    op->packed = buffer ? keep_parameter(r, op, buffer, op->packed_size) : NULL;
     return op->packed != NULL;
 }
 
@@ -257,12 +266,12 @@ static bool keep_launch(struct cw_record *r, struct cw_operation *op, const stru
 static struct cw_operation *new_operation(struct cw_record *r)
 {
     if (!r->shared.arena) {
-        *r = (struct cw_record){.shared = {.arena = cw_arena_create()}};
+        *r = (struct cw_record){.shared = {.arena = cw_arena_create()}, .since = cw_pinned->count};
         r->next = &r->first;
     }
     struct cw_operation *op = r->shared.arena ? cw_arena_alloc(r->shared.arena, 1, sizeof *op) : NULL;
     if (op)
-        *op = (struct cw_operation){0};
+        *op = (struct cw_operation){.given = {r->shared.first, r->shared.first}};
     return op;
 }
 
@@ -282,11 +291,15 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
         return false;
     op->launches = cw_inject_launch(&launch, id, call);
     r->rests = rests;
-    if (!(op->launches ? keep_launch(r, op, &launch)
-                       : cw_transfer_keep(&op->transfer, &r->shared, id, call->functionParams)))
+    bool good = op->launches ? keep_launch(r, op, &launch)
+                             : cw_transfer_keep(&op->transfer, &r->shared, id, call->functionParams) &&
+                                   is_saved(r, cw_transfer_target(&op->transfer));
+    if (!good && r->first) /* other launches go on without its memory */
+        cw_shared_back(&r->shared, op->given.end);
+    if (!good)
         return false;
-    if (!op->launches && !is_saved(r, cw_transfer_target(&op->transfer)))
-        return false;
+    op->given.first = r->shared.first;
+    r->shares = op->given.first != op->given.end;
     append(r, op, cw_inject_stream(id, op->launches ? op->config.hStream : op->transfer.stream));
     return true;
 }
@@ -333,6 +346,60 @@ void cw_record_kernels(const struct cw_record *r, void (*each)(void *user, CUfun
             each(user, op->function);
 }
 
+void cw_record_given_host(const struct cw_record *r, void (*each)(void *user, CUfunction kernel), void *user)
+{
+    for (const struct cw_operation *op = r->first; op; op = op->next)
+        if (op->given.first != op->given.end)
+            each(user, op->function);
+}
+
+/* Whether an operation may bring an address of host memory to the device in a way that cannot be exchanged. A launch
+ * may be given the address behind the memory, as the end of an array. */
+static bool brings_address(const struct cw_operation *op, uint64_t begin, uint64_t end)
+{
+    const struct cw_transfer *t = &op->transfer;
+    size_t size;
+    if (op->packed)
+        return cw_shared_hold(op->packed, op->packed_size, end, end + 1);
+    for (size_t i = 0; op->parameters && cw_inject_parameter_size(op->function, i, &size); i++)
+        if (cw_shared_hold(op->parameters[i], size, end, end + 1))
+            return true;
+    if (op->launches)
+        return false;
+    return t->kind == CW_TRANSFER_BOX ? t->box->srcMemoryType == CU_MEMORYTYPE_HOST
+                                      : t->bytes && cw_shared_hold(t->bytes, t->count, begin, end + 1);
+}
+
+/* Exchanges the addresses of host memory in arguments for those of its copy. */
+static void exchange(void *bytes, size_t size, uint64_t begin, uint64_t end, uint64_t to)
+{
+    for (size_t at = 0; at + 8 <= size; at += 8) {
+        uint64_t word;
+        memcpy(&word, (uint8_t *)bytes + at, sizeof word);
+        word = word - begin + to;
+        if (word >= to && word - to < end - begin)
+            memcpy((uint8_t *)bytes + at, &word, sizeof word);
+    }
+}
+
+bool cw_record_free_host(struct cw_record *r, void *memory)
+{
+    const uint64_t begin = (uintptr_t)memory;
+    size_t size;
+    bool good = cw_pinned_find(memory, r->since, &size);
+    for (const struct cw_operation *op = r->first; op && good; op = op->next)
+        good = !brings_address(op, begin, begin + size);
+    void *copy = good ? cw_shared_replace(&r->shared, memory, size) : NULL;
+    for (struct cw_operation *op = r->first; op && copy && copy != memory; op = op->next) {
+        size_t bytes;
+        if (op->packed)
+            exchange(op->packed, op->packed_size, begin, begin + size, (uintptr_t)copy);
+        for (size_t i = 0; op->parameters && cw_inject_parameter_size(op->function, i, &bytes); i++)
+            exchange(op->parameters[i], bytes, begin, begin + size, (uintptr_t)copy);
+    }
+    return copy != NULL;
+}
+
 static CUresult launch(const struct cw_operation *op)
 {
     size_t size = op->packed_size;
@@ -351,10 +418,13 @@ CUresult cw_record_play(const struct cw_record *r, void (*before)(void *user, ui
 {
     const struct cw_operation *last = NULL;
     uint32_t launches = 0;
-    CUresult result = cw_shared_restore(&r->shared) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
+    CUresult result = CUDA_SUCCESS;
     for (const struct cw_operation *op = r->first; op && result == CUDA_SUCCESS; last = op, op = op->next) {
-        if (last && last->stream != op->stream) /* the program's order between streams is not known here */
+        const bool given = op->given.first != op->given.end;
+        if (last && (given || last->stream != op->stream)) /* the program's order between streams is not known here */
             result = cw_inject->api.cuCtxSynchronize();
+        if (result == CUDA_SUCCESS && given && !cw_shared_restore_span(&r->shared, op->given))
+            result = CUDA_ERROR_UNKNOWN;
         if (before && op->launches)
             before(user, ++launches);
         result = result == CUDA_SUCCESS ? do_again(op) : result;

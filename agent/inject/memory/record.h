@@ -8,6 +8,7 @@
 /* Effect of a driver call on a record. */
 enum cw_effect {
     CW_EFFECT_NONE,   /* changes nothing that later kernels read */
+    CW_EFFECT_LOAD,   /* loads code: the same, but launches are repeated behind it if it does not take long */
     CW_EFFECT_GRAPH,  /* changes CUDA graphs alone, of which a record has copies */
     CW_EFFECT_READ,   /* changes nothing either, but reads results */
     CW_EFFECT_RECORD, /* can be recorded and repeated */
@@ -21,7 +22,9 @@ struct cw_record {
     struct cw_operation *first, **next, *launch; /* launch: the last one */
     /* earlier content of host memory, and bytes copied from there; without an arena while nothing is recorded */
     struct cw_shared shared;
-    bool rests; /* the context has no work when the current call is added */
+    uint64_t since; /* host allocations until the first call (cw_pinned.count) */
+    bool rests;     /* the context has no work when the current call is added */
+    bool shares;    /* the last call is given memory that the host shares */
 };
 
 /* Looks up the names of the driver's calls; false if the driver cannot describe a kernel's parameters. */
@@ -35,9 +38,8 @@ enum cw_effect cw_record_effect(CUpti_CallbackId id, const CUpti_CallbackData *c
 bool cw_record_gives_back(CUpti_CallbackId id);
 
 /* Adds a call before it is made. False if it cannot be repeated: a graph, an unknown argument layout, a copy to memory
- * that the host shares, or too many bytes. A kernel that is given shared memory must be alone, because the host may
- * change that memory as soon as the kernel is done. So it is also refused if the record has other work, and unless the
- * context `rests`, because its running kernels may write that memory. */
+ * that the host shares, or too many bytes. A kernel that is given shared memory is refused unless the context `rests`,
+ * because running kernels may write that memory; and beside other work if the memory is managed or large. */
 bool cw_record_add(struct cw_record *record, CUpti_CallbackId id, const CUpti_CallbackData *call, bool rests);
 /* Adds copies of a graph's nodes, which are about to run on `stream` as a graph and are repeated one by one. False,
  * with nothing added, if one of them is given memory that the host shares, or copies from or to the host. */
@@ -46,6 +48,11 @@ bool cw_record_add_nodes(struct cw_record *record, const struct cw_graph_node *n
 void cw_record_refuse(struct cw_record *record);
 /* Calls `each` with the kernel of every launch, in order. */
 void cw_record_kernels(const struct cw_record *record, void (*each)(void *user, CUfunction kernel), void *user);
+/* The same of launches that are given memory that the host shares. */
+void cw_record_given_host(const struct cw_record *record, void (*each)(void *user, CUfunction kernel), void *user);
+/* Call it before the program frees host memory. Launches that were given the memory get a copy of it from here on.
+ * False if launches may still reach the memory itself: they cannot be repeated once it is freed. */
+bool cw_record_free_host(struct cw_record *record, void *memory);
 /* Restores shared memory and repeats everything, in order, in the current context. Returns the result of the first
  * driver call that failed. Calls `before` and `after` around each launch unless they are NULL; launches are numbered
  * from 1. */

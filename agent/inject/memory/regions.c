@@ -292,7 +292,7 @@ static void entered(CUpti_CallbackId id, const void *params)
         take_out(((const cuMemUnmap_params *)params)->ptr, ((const cuMemUnmap_params *)params)->size);
         break;
     case UNLOADS:
-        cw_regions_forget_code();
+        cw_regions_forget_code(id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload);
         break;
     case ADDS_KERNEL:
         add_kernel(kernel_of(id, params));
@@ -463,6 +463,7 @@ void cw_regions_meet(CUfunction function)
     struct meeting m = {.function = function};
     if (atomic_exchange(&self->unmet, false)) {
         memset(self->functions, 0, sizeof self->functions);
+        memset(self->owners, 0, sizeof self->owners);
         memset(self->modules, 0, sizeof self->modules);
     }
     if (is_beyond() || !function || self->functions[place_of(function)] == function || !without_lock(find_module, &m))
@@ -474,11 +475,39 @@ void cw_regions_meet(CUfunction function)
     }
     free(m.variables);
     self->functions[place_of(function)] = function;
+    self->owners[place_of(function)] = m.module;
 }
 
-void cw_regions_forget_code(void)
+CUmodule cw_regions_module(CUfunction function)
 {
-    atomic_store(&self->unmet, true);
+    return !atomic_load(&self->unmet) && self->functions[place_of(function)] == function
+               ? self->owners[place_of(function)]
+               : NULL;
+}
+
+void cw_regions_forget_module(CUmodule module)
+{
+    for (uint32_t i = 0; i < CW_MOST_MET; i++)
+        if (self->owners[i] == module) {
+            self->functions[i] = NULL;
+            self->owners[i] = NULL;
+        }
+    if (self->modules[place_of(module)] == module)
+        self->modules[place_of(module)] = NULL;
+}
+
+bool cw_regions_has_variables(CUfunction function)
+{
+    struct meeting m = {.function = function};
+    const bool none = !is_beyond() && without_lock(find_module, &m) && without_lock(find_variables, &m) && !m.count;
+    free(m.variables);
+    return !none;
+}
+
+void cw_regions_forget_code(bool forgotten)
+{
+    if (!forgotten)
+        atomic_store(&self->unmet, true);
     atomic_store(&self->unsure, true);
 }
 

@@ -18,6 +18,7 @@ struct cw_regions {
     atomic_bool unsure; /* some may be gone with their module or context */
     atomic_bool unmet;  /* forget the two tables below: code was unloaded, and other code may get its handles */
     CUfunction functions[CW_MOST_MET]; /* that were met */
+    CUmodule owners[CW_MOST_MET];      /* the modules of these */
     CUmodule modules[CW_MOST_MET];     /* whose variables are in `items` */
 };
 extern struct cw_regions *const cw_regions;
@@ -29,12 +30,19 @@ void cw_regions_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 bool cw_regions_takes(CUpti_CallbackId id, const void *params, size_t *size);
 /* Adds the variables of a function's module, before the function runs. NULL: a graph, whose functions were met. */
 void cw_regions_meet(CUfunction function);
+/* Whether a function's module has variables, or may have. */
+bool cw_regions_has_variables(CUfunction function);
 /* Whether an address is in a region. */
 bool cw_regions_have(CUdeviceptr address);
 /* Notes an address that work is given. Returns false once, if it is device memory in no region. */
 bool cw_regions_know(CUdeviceptr address);
-/* Call it when code is unloaded or a context ends. Needs no lock. */
-void cw_regions_forget_code(void);
+/* The module of a function that was met lately; else NULL. */
+CUmodule cw_regions_module(CUfunction function);
+/* Call it before the program unloads a module: forgets its functions. */
+void cw_regions_forget_module(CUmodule module);
+/* Call it when code is unloaded or a context ends. The functions of all modules are forgotten unless the other call has
+ * come first. Needs no lock. */
+void cw_regions_forget_code(bool forgotten);
 /* Drops regions that are gone. False if kernels may write other memory, too. */
 bool cw_regions_are_all(void);
 /* Which context's kernels may write a region: the current one's, another one's of the same device, or those of another

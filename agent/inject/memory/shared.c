@@ -1,13 +1,16 @@
 #include "agent/inject/memory/shared.h"
 
 #include "agent/inject/memory/checkpoint.h"
+#include "agent/inject/memory/pinned.h"
 
-static const size_t most_bytes = (size_t)256 << 20;
+static const size_t most_bytes = (size_t)256 << 20, most_beside = 1 << 20, /* of one launch alone; beside others */
+    most_searched = 4 << 20;
 
 struct cw_shared_piece {
     struct cw_shared_piece *next;
     uint8_t *memory;
-    void *bytes; /* earlier content; NULL if it is kept on the device: */
+    bool replaced, owns; /* the program has freed its memory, and `memory` is a copy; this piece frees the copy */
+    void *bytes;         /* earlier content; NULL if it is kept on the device: */
     CUdeviceptr on_device;
     const void *after; /* later content, or NULL */
     size_t size;
@@ -29,11 +32,6 @@ static int type_of(uint64_t address)
     return known ? (int)type : -1;
 }
 
-static bool is_pinned(uint64_t address)
-{
-    return type_of(address) == CU_MEMORYTYPE_HOST && !is_managed(address);
-}
-
 enum cw_place cw_shared_place(uint64_t address)
 {
     int type = type_of(address);
@@ -48,30 +46,71 @@ bool cw_shared_with_host(uint64_t address)
     return type == CU_MEMORYTYPE_HOST || (type >= 0 && is_managed(address));
 }
 
-static bool has_pinned(const void *parameter, size_t size)
+/* What the words of a launch's arguments say: whether one is an address of pinned memory, or may be of other memory. */
+struct given {
+    bool pinned, other;
+    bool deep; /* whether the pinned memory holds an address of the device, too, or too much to be looked at */
+};
+
+/* Whether small pinned memory, such as a mailbox, may lead a kernel to the device's. */
+static bool leads_on(uint64_t address)
 {
-    for (size_t at = 0; at + 8 <= size; at += 8) {
+    enum { MOST = 4096 };
+    uint64_t start;
+    size_t size;
+    if (!cw_pinned_holds(address, &start, &size) || size > MOST)
+        return true;
+    for (size_t at = 0; at + 8 <= size; at += 4) {
         uint64_t word;
-        memcpy(&word, (const uint8_t *)parameter + at, sizeof word);
-        if (is_pinned(word))
+        memcpy(&word, (const uint8_t *)(uintptr_t)start + at, sizeof word);
+        if (type_of(word) >= 0)
             return true;
     }
     return false;
 }
 
-bool cw_shared_given(CUpti_CallbackId id, const CUpti_CallbackData *call)
+static void look_at(struct given *g, const void *parameter, size_t size)
+{
+    g->other = g->other || size >= sizeof(CUtensorMap); /* which hides the address in it */
+    for (size_t at = 0; at + 8 <= size; at += 8) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t *)parameter + at, sizeof word);
+        const int type = type_of(word);
+        const bool pinned = type == CU_MEMORYTYPE_HOST && !is_managed(word);
+        g->pinned = g->pinned || pinned;
+        g->other = g->other || (type >= 0 && !pinned) || (pinned && g->deep && leads_on(word));
+    }
+}
+
+/* False if the launch's arguments cannot be read. */
+static bool look_at_launch(struct given *g, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_driver_launch launch;
     const void *buffer;
     size_t size;
     if (!cw_inject_launch(&launch, id, call) || !launch.function || !cw_inject->api.cuFuncGetParamInfo)
         return false;
-    if (launch.packed)
-        return cw_inject_packed(launch.packed, &buffer, &size) && buffer && has_pinned(buffer, size);
+    if (launch.packed) {
+        if (!cw_inject_packed(launch.packed, &buffer, &size) || !buffer)
+            return false;
+        look_at(g, buffer, size);
+        return true;
+    }
     for (size_t i = 0; launch.parameters && cw_inject_parameter_size(launch.function, i, &size); i++)
-        if (has_pinned(launch.parameters[i], size))
-            return true;
-    return false;
+        look_at(g, launch.parameters[i], size);
+    return launch.parameters;
+}
+
+bool cw_shared_given(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct given g = {0};
+    return look_at_launch(&g, id, call) && g.pinned;
+}
+
+bool cw_shared_given_alone(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct given g = {.deep = true};
+    return look_at_launch(&g, id, call) && g.pinned && !g.other;
 }
 
 void *cw_shared_copy(struct cw_shared *s, const void *from, size_t size)
@@ -114,12 +153,12 @@ static bool keep_on_device(struct cw_shared *s, CUdeviceptr memory, size_t size)
     return copy_on_device(piece->on_device, memory, size);
 }
 
-bool cw_shared_keep(struct cw_shared *s, uint64_t address)
+bool cw_shared_keep(struct cw_shared *s, uint64_t address, const struct cw_shared_piece *end, bool alone)
 {
     const struct cw_shared_piece *piece = s->first;
-    while (piece && (address < (uintptr_t)piece->memory || address - (uintptr_t)piece->memory >= piece->size))
+    while (piece != end && (address < (uintptr_t)piece->memory || address - (uintptr_t)piece->memory >= piece->size))
         piece = piece->next;
-    if (piece)
+    if (piece != end)
         return true;
     void *host = NULL;
     CUdeviceptr start = 0;
@@ -127,21 +166,74 @@ bool cw_shared_keep(struct cw_shared *s, uint64_t address)
     const struct cw_cupti *api = &cw_inject->api;
     if (api->cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, address) != CUDA_SUCCESS ||
         api->cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) != CUDA_SUCCESS ||
-        api->cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) != CUDA_SUCCESS ||
-        api->cuCtxSynchronize() != CUDA_SUCCESS) /* earlier kernels may have written it */
+        api->cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) != CUDA_SUCCESS)
         return false;
+    const bool beside = size <= most_beside && !is_managed(address) && (uintptr_t)host == address;
+    if ((!alone && !beside) || api->cuCtxSynchronize() != CUDA_SUCCESS) /* earlier kernels may have written it */
+        return false;
+    s->alone = s->alone || !beside;
     if (size > most_bytes - s->bytes && is_managed(address))
         return keep_on_device(s, start, size);
     return cw_shared_keep_bytes(s, (uint8_t *)host - (address - start), size);
 }
 
+void cw_shared_back(struct cw_shared *s, struct cw_shared_piece *end)
+{
+    for (; s->first != end; s->first = s->first->next)
+        s->bytes -= s->first->bytes ? s->first->size : 0;
+}
+
+bool cw_shared_hold(const void *bytes, size_t size, uint64_t begin, uint64_t end)
+{
+    for (size_t at = 0; at + 8 <= size; at++) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t *)bytes + at, sizeof word);
+        if (word >= begin && word < end)
+            return true;
+    }
+    return false;
+}
+
+void *cw_shared_replace(struct cw_shared *s, void *memory, size_t size)
+{
+    const struct cw_cupti *api = &cw_inject->api;
+    const uint64_t begin = (uintptr_t)memory;
+    struct cw_shared_piece *given = NULL;
+    void *copy = memory;
+    if (s->bytes > most_searched)
+        return NULL;
+    for (struct cw_shared_piece *piece = s->first; piece; piece = piece->next) {
+        const uint64_t at = (uintptr_t)piece->memory;
+        const bool partly = piece->memory != memory && at < begin + size && begin < at + piece->size;
+        if (!piece->bytes || partly || cw_shared_hold(piece->bytes, piece->size, begin, begin + size + 1))
+            return NULL;
+        given = piece->memory == memory ? piece : given;
+    }
+    void *after = given ? cw_arena_alloc(s->arena, size, 1) : NULL;
+    if (given &&
+        (!after || !api->cuMemHostAlloc || !api->cuMemFreeHost || api->cuMemHostAlloc(&copy, size, 0) != CUDA_SUCCESS))
+        return NULL;
+    if (given)
+        memcpy(after, memory, size);
+    for (struct cw_shared_piece *piece = s->first; given && piece; piece = piece->next)
+        if (piece->memory == memory) {
+            piece->after = after;
+            piece->memory = copy;
+            piece->replaced = true;
+            piece->owns = piece == given;
+        }
+    return copy;
+}
+
 /* Copies between the memory and its kept content. */
-static bool copy_all(const struct cw_shared *s, bool back)
+static bool copy_span(const struct cw_shared *s, struct cw_shared_span span, bool back)
 {
     bool good = true;
-    for (const struct cw_shared_piece *piece = s->first; piece; piece = piece->next) {
+    for (const struct cw_shared_piece *piece = span.first; piece != span.end; piece = piece->next) {
         CUdeviceptr memory = (uintptr_t)piece->memory, kept = piece->on_device;
-        if (piece->bytes)
+        if (piece->bytes && back && piece->after && atomic_load(&s->let_go))
+            memcpy(piece->memory, piece->after, piece->size);
+        else if (piece->bytes)
             memcpy(back ? piece->memory : piece->bytes, back ? piece->bytes : piece->memory, piece->size);
         else
             good = copy_on_device(back ? memory : kept, back ? kept : memory, piece->size) && good;
@@ -151,25 +243,47 @@ static bool copy_all(const struct cw_shared *s, bool back)
 
 bool cw_shared_restore(const struct cw_shared *s)
 {
-    return copy_all(s, true);
+    return copy_span(s, (struct cw_shared_span){s->first, NULL}, true);
+}
+
+bool cw_shared_restore_span(const struct cw_shared *s, struct cw_shared_span span)
+{
+    return copy_span(s, span, true);
 }
 
 bool cw_shared_renew(const struct cw_shared *s)
 {
-    return copy_all(s, false);
+    return copy_span(s, (struct cw_shared_span){s->first, NULL}, false);
+}
+
+/* The later content of the same memory, if another piece has it. */
+static const void *after_of(const struct cw_shared *s, const struct cw_shared_piece *piece)
+{
+    for (const struct cw_shared_piece *p = s->first; p != piece; p = p->next)
+        if (p->memory == piece->memory && p->size == piece->size)
+            return p->after;
+    return NULL;
 }
 
 bool cw_shared_keep_after(struct cw_shared *s)
 {
     bool good = true;
     for (struct cw_shared_piece *piece = s->first; piece && good; piece = piece->next)
-        if (piece->bytes) {
+        if (piece->bytes && !piece->replaced && !(piece->after = after_of(s, piece))) {
             void *after = cw_arena_alloc(s->arena, piece->size, 1);
             good = after != NULL;
             if (good)
                 piece->after = memcpy(after, piece->memory, piece->size);
         }
     return good;
+}
+
+bool cw_shared_is_there(const struct cw_shared *s)
+{
+    for (const struct cw_shared_piece *piece = s->first; piece; piece = piece->next)
+        if (!piece->replaced)
+            return true;
+    return false;
 }
 
 void cw_shared_put_after(const struct cw_shared *s)
@@ -179,11 +293,20 @@ void cw_shared_put_after(const struct cw_shared *s)
             memcpy(piece->memory, piece->after, piece->size);
 }
 
+void cw_shared_let_go(struct cw_shared *s)
+{
+    atomic_store(&s->let_go, true);
+    cw_shared_put_after(s);
+}
+
 void cw_shared_release(struct cw_shared *s)
 {
-    for (struct cw_shared_piece *piece = s->first; piece; piece = piece->next)
+    for (struct cw_shared_piece *piece = s->first; piece; piece = piece->next) {
         if (piece->on_device)
             cw_inject->api.cuMemFree_v2(piece->on_device);
+        if (piece->owns)
+            cw_inject->api.cuMemFreeHost(piece->memory);
+    }
     cw_arena_destroy(s->arena);
     *s = (struct cw_shared){0};
 }

@@ -114,6 +114,14 @@ bool cw_transfer_reads(CUpti_CallbackId id, const void *params, bool *at_once)
     return read_box(&box, call, params) && is_of_host(box.dstMemoryType, box.dstDevice);
 }
 
+bool cw_transfer_sets_host(CUpti_CallbackId id, const void *params)
+{
+    const struct call *call = find(id);
+    const CUdeviceptr to = call ? ((const cuMemsetD8_v2_params *)params)->dstDevice : 0; /* both kinds begin with it */
+    return call && (call->kind == SETS || call->kind == SETS_ROWS) && cw_shared_with_host(to) &&
+           cw_shared_place(to) == CW_PLACE_HOST;
+}
+
 static struct cw_host_bytes host_bytes(const void *memory, size_t size)
 {
     uintptr_t begin = (uintptr_t)memory;

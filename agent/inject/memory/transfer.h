@@ -19,6 +19,8 @@ struct cw_transfer {
 bool cw_transfer_is(CUpti_CallbackId id);
 /* Whether the call only copies memory to the host; *at_once: it is there when the call returns. */
 bool cw_transfer_reads(CUpti_CallbackId id, const void *params, bool *at_once);
+/* Whether the call sets memory of the host that CUDA allocated or registered. */
+bool cw_transfer_sets_host(CUpti_CallbackId id, const void *params);
 /* The host memory that a call reads or writes, from `begin` to before `end`, or more; none if both are 0. */
 struct cw_host_bytes {
     uintptr_t begin, end;

@@ -5,9 +5,10 @@
  *
  * The program reads the results of the first pass, and later kernels read the results of the last. A graph is part of a
  * batch whose first pass runs without CUPTI. A graph is a batch of its own if its new kernels may run beside one
- * another, or if it is given host memory; all passes then come before the program's own launch. A kernel that is given
- * memory shared with the host is a batch of its own as well. All its passes come behind the program's own launch,
- * because it may wait in that memory for the host's next step.
+ * another, or if it is given host memory; all passes then come before the program's own launch. The first launch of a
+ * kernel that is given memory shared with the host is a batch of its own as well. All its passes come behind the
+ * program's own launch, because it may wait in that memory for the host's next step. Later ones are part of a batch
+ * whose first pass runs without CUPTI.
  *
  * A launch is not repeated but counted once, with passes in turn (once.h), if it can reach other devices or memory that
  * others reach, or if its memory cannot be saved. Memory that others reach is neither saved nor restored, because they
@@ -31,6 +32,7 @@
 static const uint64_t patience_ns = 2000000000, launch_patience_ns = 60000000000;
 static const uint64_t reach_patience_ns = 10000000000;  /* wait for other processes, which repeat batches as well */
 static const uint64_t recheck_ns = 5000000000;          /* time until memory is tried again after a shortage */
+static const uint64_t join_patience_ns = 20000000;      /* wait for work that may write host memory */
 static const uint64_t function_patience_ns = 100000000; /* wait for an unknown host function */
 #define self cw_batches
 
@@ -112,6 +114,7 @@ static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
         return why;
     c->met_graph = false;
     cw_batch_turn(c, CW_EFFORT_SETUP);
+    b->began_ns = cw_inject_now_ns();
     b->open = b->familiar < CW_MOST_FAMILIAR ? cw_collection_stand_by(c) : cw_collection_arm(c, CW_COLLECT_LAUNCHES);
     cw_batch_turn(c, b->open ? CW_EFFORT_OWN : CW_EFFORT_NONE);
     if (!b->open)
@@ -124,6 +127,17 @@ static void end_batch(struct cw_collection *c)
 {
     if (c->running && c->kind != CW_COLLECT_ONCE)
         cw_batch_end(c, "a launch that is counted once");
+}
+
+static void forget_slow(struct cw_batch *b)
+{
+    for (int i = 0; i < 2; i++) {
+        if (b->slow.events[i])
+            cw_inject->api.cuEventDestroy_v2(b->slow.events[i]);
+        b->slow.events[i] = NULL;
+    }
+    b->slow.runs = false;
+    b->slow.kernel = NULL;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
@@ -146,6 +160,7 @@ static void context_destroyed(CUcontext context)
     if (c->running) /* one of its kernels does not end, and freeing memory would wait for it */
         *b = (struct cw_batch){0};
     cw_batch_forget(b);
+    forget_slow(b);
     cw_memory_hash_forget(context);
     cw_pass_turn_end(c);
     cw_collection_close(c);
@@ -221,7 +236,7 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
             waits = cw_in_flight_wait(cw_batch_quiet);
         else if (!rests && (!c->running || (strange && c->running == CW_STANDS_BY))) {
             /* a new kernel runs alone, so that it can be watched */
-            rests = cw_collection_rests(c, c->running == CW_STANDS_BY     ? launch_patience_ns
+            rests = cw_collection_rests(c, c->running == CW_STANDS_BY ? (b->passed ? patience_ns : launch_patience_ns)
                                            : b->reaches && !self->in_vain ? reach_patience_ns
                                                                           : patience_ns);
             self->in_vain = self->in_vain || (!rests && b->reaches);
@@ -236,6 +251,25 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
     return obstacle(c);
 }
 
+/* Whether a launch that is given host memory may join a batch that stands by: its kernel is known to end by itself, and
+ * nothing runs that still writes the memory. */
+static bool joins(const struct cw_collection *c, const struct cw_batch *b, CUpti_CallbackId id,
+                  const CUpti_CallbackData *call)
+{
+    return b->open && c->running == CW_STANDS_BY && cw_shared_given(id, call) &&
+           cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_RESTS && !cw_batch_why_alone(c) &&
+           cw_idle_can_watch() && cw_in_flight_no_launch() && cw_idle_soon(c->context, join_patience_ns);
+}
+
+/* Whether a recorded launch that is given host memory must run alone: its kernel may wait there, or the memory is too
+ * large to be kept for each launch of a batch. */
+static bool needs_trial(const struct cw_collection *c, const struct cw_batch *b, CUpti_CallbackId id,
+                        const CUpti_CallbackData *call)
+{
+    return b->record.shares && (b->record.shared.alone || cw_batch_why_alone(c) || !cw_idle_can_watch() ||
+                                cw_kernel_habit(cw_inject_kernel(id, call)) != CW_KERNEL_RESTS);
+}
+
 /* Adds a launch to the open batch, or to a new one. Returns NULL, or the reason why not. */
 static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
                               const CUpti_CallbackData *call)
@@ -247,19 +281,23 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     for (bool tries = true; tries;) {
         why = make_room(c, b, strange, is_suspect(id, call));
         why = why ? why : once_reason(b); /* may have changed during the waits */
-        if (!why && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS)
+        if (!why && cw_kernel_waits(cw_inject_kernel(id, call)))
             why = cw_batch_waits_for_host;
-        added = !why && !cw_inject->over && cw_record_add(&b->record, id, call, !c->running);
+        added = !why && !cw_inject->over && cw_record_add(&b->record, id, call, !c->running || joins(c, b, id, call));
         tries = !why && !added && b->open && !cw_inject->over; /* it may be possible as the first of a batch */
         if (tries)
             cw_batch_end(c, "a launch that needs a batch of its own");
     }
     if (!why && !added)
         why = cw_batch_not_recorded;
-    else if (!why && b->record.shared.first)
+    else if (!why && needs_trial(c, b, id, call))
         why = cw_batch_begin_trial(c, b, id, call);
-    else if (!why)
+    else if (!why) {
+        b->familiar = b->record.shares ? 0 : b->familiar; /* CUPTI must not wait for it in the program's own run */
+        if (b->record.shares)
+            b->thread = !b->thread || b->thread == cw_inject_thread() ? cw_inject_thread() : CW_SEVERAL_THREADS;
         why = b->open ? NULL : open_batch(c, b);
+    }
     if (!why && (self->trial == b || cw_collection_launch(c, id, call, call->symbolName)))
         return NULL;
     if (why && !b->spoilt) /* the launch goes ahead unrecorded */
@@ -452,11 +490,88 @@ static void be_patient(struct cw_collection *c)
         c->waits = CW_WAITS_NOTHING;
 }
 
+/* ---- kernels that the program's next step lets go --------------------------------------------------------------- */
+
+/* Puts an event before the launch of a slow kernel, or behind it. */
+static bool put_event(struct cw_batch *b, int which, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const struct cw_cupti *api = &cw_inject->api;
+    struct cw_driver_launch l;
+    const CUstream stream = cw_inject_launch(&l, id, call) ? cw_inject_stream(id, l.config.hStream) : NULL;
+    return api->cuEventCreate && api->cuEventRecord && api->cuEventQuery && api->cuEventElapsedTime &&
+           api->cuEventDestroy_v2 && api->cuEventCreate(&b->slow.events[which], CU_EVENT_DEFAULT) == CUDA_SUCCESS &&
+           api->cuEventRecord(b->slow.events[which], stream) == CUDA_SUCCESS;
+}
+
+/* Finds out about a slow kernel that was launched again without a wait: if it has taken much less time, the program's
+ * next step has let it go. */
+static void judge_slow(struct cw_batch *b)
+{
+    float ms;
+    if (!b->slow.runs || !b->slow.events[1] || cw_stream_capture_is_under_way() ||
+        cw_inject->api.cuEventQuery(b->slow.events[1]) == CUDA_ERROR_NOT_READY)
+        return;
+    const bool known = cw_inject->api.cuEventElapsedTime(&ms, b->slow.events[0], b->slow.events[1]) == CUDA_SUCCESS;
+    const CUfunction kernel = b->slow.kernel;
+    const uint64_t trial_ns = b->slow.trial_ns;
+    forget_slow(b);
+    if (!known || 1e6 * (double)ms >= (double)trial_ns / 10)
+        b->slow.innocent = kernel;
+    else
+        cw_kernel_note(kernel, cw_regions_has_variables(kernel) ? CW_KERNEL_WAITS : CW_KERNEL_SIGNALS);
+}
+
+static bool is_slow_again(const struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_driver_launch l;
+    const CUlaunchConfig *was = &b->slow.config;
+    return b->slow.kernel && !b->slow.runs && !cw_stream_capture_is_under_way() &&
+           cw_inject_kernel(id, call) == b->slow.kernel && cw_inject_launch(&l, id, call) &&
+           l.config.gridDimX == was->gridDimX && l.config.gridDimY == was->gridDimY &&
+           l.config.gridDimZ == was->gridDimZ && l.config.blockDimX == was->blockDimX &&
+           l.config.blockDimY == was->blockDimY && l.config.blockDimZ == was->blockDimZ &&
+           cw_shared_given_alone(id, call);
+}
+
+/* Lets a launch go ahead uncollected because its kernel may wait for the program's next step, or is queued behind such
+ * a kernel. One that is known to wait writes nothing but host memory: a batch that stands by goes on around it. */
+static bool passes_by(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const CUfunction kernel = cw_inject_kernel(id, call);
+    judge_slow(b);
+    if (cw_inject_launches_graph(id) || self->trial || once_reason(b))
+        return false;
+    const bool behind = b->slow.runs, slow = is_slow_again(b, id, call);
+    if (!slow && !behind && cw_kernel_habit(kernel) != CW_KERNEL_SIGNALS)
+        return false;
+    if (!slow && !behind && !cw_shared_given_alone(id, call)) {
+        cw_kernel_note(kernel, CW_KERNEL_WAITS);
+        return false;
+    }
+    if (b->open && (slow || behind || c->running != CW_STANDS_BY))
+        cw_batch_end(c, CW_WHY_WAITS);
+    b->familiar = 0;
+    if (!c->context)
+        return true;
+    b->passed = b->open;
+    if (cw_range_wants(id, call))
+        cw_collection_skip(c, behind ? "a launch behind a kernel that may wait for the host" : CW_WHY_WAITS);
+    if (behind) {
+        end_neighbours(c);
+        goes_ahead(c, false);
+    }
+    b->slow.runs = behind || slow;
+    b->slow.correlation = slow ? call->correlationId : b->slow.correlation;
+    if (slow && !put_event(b, 0, id, call))
+        forget_slow(b);
+    return true;
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     *call->correlationData = cw_in_flight->entered;
-    if (!c || !cw_stream_runs_launch(id, call))
+    if (!c || !cw_stream_runs_launch(id, call) || passes_by(c, cw_batch_of(c), id, call))
         return;
     const char *reach = cw_reach_why_all() ? NULL : reach_of(c, id, call),
                *once = reach ? reach : once_reason(cw_batch_of(c));
@@ -491,6 +606,9 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     struct cw_batch *b = c ? cw_batch_of(c) : NULL;
+    if (b && b->slow.runs && b->slow.correlation == call->correlationId &&
+        (cw_inject_refused(call) || !put_event(b, 1, id, call)))
+        forget_slow(b);
     if (b && b == self->trial && b->correlation == call->correlationId)
         cw_batch_end_trial(c, id, call);
     else if (c && c->kind == CW_COLLECT_ONCE)
@@ -502,8 +620,12 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         if (c->running == CW_STANDS_BY && !cw_inject_refused(call) && graph)
             cw_graph_batch_see(c, call, *call->correlationData);
         else if (c->running == CW_STANDS_BY && !cw_inject_refused(call) &&
-                 cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
+                 (cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN || b->record.shares)) {
+            const uint64_t since = cw_inject_now_ns();
             cw_batch_see(c, cw_inject_kernel(id, call), *call->correlationData);
+            if (b->record.shares)
+                cw_batch_note_slow(b, id, call, cw_inject_now_ns() - since);
+        }
         b->spoilt = b->spoilt || (b->open && cw_batch_has_new_variables(b)); /* the launch itself may use them */
         if (b->open && cw_inject_refused(call))
             cw_record_refuse(&b->record);
@@ -600,6 +722,17 @@ static bool lets_by(const struct cw_collection *c, const struct cw_batch *b, CUp
     return function && cw_kernel_habit(function) == CW_KERNEL_RESTS;
 }
 
+/* Whether host memory may be freed while batches are open: none of their launches needs the memory itself. */
+static bool spares(CUpti_CallbackId id, const void *params)
+{
+    bool spared = id == CUPTI_DRIVER_TRACE_CBID_cuMemFreeHost && !self->trial;
+    for (uint32_t i = 0; spared && i < cw_collections->slot_count; i++)
+        spared = !self->items[i].open ||
+                 (self->items[i].checkpoint.mirror &&
+                  cw_record_free_host(&self->items[i].record, ((const cuMemFreeHost_params *)params)->p));
+    return spared;
+}
+
 /* Finds out whether a host function ends by itself, or perhaps waits for the program's next step. */
 static void watch_function(struct cw_collection *c, struct cw_batch *b, CUfunction function)
 {
@@ -615,35 +748,55 @@ static void watch_function(struct cw_collection *c, struct cw_batch *b, CUfuncti
         b->waits = b->spoilt = b->open;
 }
 
+/* Call it before code is unloaded. `module` NULL: any module may go. */
+static void code_goes(CUmodule module)
+{
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
+        const CUmodule owner = cw_regions_module(self->items[i].slow.kernel);
+        if (!module || !owner || owner == module)
+            forget_slow(&self->items[i]);
+    }
+    cw_collection_code_goes();
+}
+
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     struct cw_batch *b = c ? cw_batch_of(c) : NULL;
     cw_graph_follow(id, call);
+    if (b)
+        judge_slow(b);
     bool at_once;
     enum cw_effect effect = cw_record_effect(id, call, &at_once);
     if (cw_stream_capture_begins(id))
         rest();
-    bool changes = (effect == CW_EFFECT_END && !lets_by(c, b, id, call)) || effect == CW_EFFECT_RECORD;
-    self->disturbed = self->disturbed || changes;
+    const bool sets_host =
+        effect == CW_EFFECT_RECORD && (!c || c->running != CW_ARMED) && cw_transfer_sets_host(id, call->functionParams);
+    bool changes = (effect == CW_EFFECT_END && !lets_by(c, b, id, call) && !spares(id, call->functionParams)) ||
+                   (effect == CW_EFFECT_RECORD && !sets_host);
+    self->disturbed = self->disturbed || changes || sets_host;
     bool last = effect == CW_EFFECT_WAIT && b && b->unread_count && cw_range_affords_end();
-    const bool gives_back = effect == CW_EFFECT_END && cw_record_gives_back(id);
+    const bool gives_back = changes && effect == CW_EFFECT_END && cw_record_gives_back(id);
     const bool crosses = changes && cw_reach_crosses(id, call);
     if (changes || last)
         end_others(c, gives_back || crosses, gives_back || crosses ? cw_inject_call_name(id) : ended_by_neighbour);
-    bool early = b && effect == CW_EFFECT_RECORD &&
+    bool early = b && changes && effect == CW_EFFECT_RECORD &&
                  (is_early(b, id, call->functionParams) || is_written(c, id, call->functionParams));
-    bool recorded = b && b->open && effect == CW_EFFECT_RECORD && !b->spoilt && !early && !crosses &&
+    bool recorded = b && b->open && changes && effect == CW_EFFECT_RECORD && !b->spoilt && !early && !crosses &&
                     cw_record_add(&b->record, id, call, false);
     if (b && b->open && effect == CW_EFFECT_READ && !at_once)
         note_unread(b, id, call->functionParams);
     if (b && b->open && (last || (changes && !recorded)))
         cw_batch_end(c, cw_inject_call_name(id));
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload)
+        code_goes(((const cuModuleUnload_params *)call->functionParams)->hmod);
+    else if (id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload)
+        code_goes(NULL);
     if (c && cw_inject_blocks_stream(id))
         c->waits = CW_WAITS_STREAM;
     if (changes)
         goes_ahead(c && c->context && !recorded && !crosses ? c : NULL, crosses);
-    *call->correlationData = changes ? CW_BATCH_CHANGES : CW_BATCH_READS;
+    *call->correlationData = changes || sets_host || effect == CW_EFFECT_END ? CW_BATCH_CHANGES : CW_BATCH_READS;
     self->in_flight[*call->correlationData]++;
 }
 

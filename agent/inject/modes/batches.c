@@ -32,6 +32,7 @@ const char cw_batch_no_room[] = CW_ONCE_NO_ROOM,
            cw_batch_reaches[] = "its kernel changed memory that other processes reach";
 
 static const char no_thread[] = "a launch that is given host memory, because no thread is there to watch it";
+static const char why_used[] = "a launch whose host memory another thread may use";
 static const char why_touched[] = "a launch during which memory changed that other processes reach";
 static const char why_lacking[] = "a launch that wrote memory for which there was no room to save it";
 static const char why_loaded[] = "a launch while code was loaded, whose variables cannot be put back";
@@ -191,16 +192,18 @@ static void leave(void *user)
 /* Called if a replay does not end, because it waits for the host's later writes: puts these writes back. */
 static void let_go(void *shared)
 {
-    cw_shared_put_after(shared);
+    cw_shared_let_go(shared);
 }
 
 /* Repeats the batch; *late: it did not end in time, and its wait was ended. */
 static CUresult play(struct cw_collection *c, struct cw_batch *b, bool counts, bool *late)
 {
-    const struct cw_launch *first = &c->launches[0].data;
     bool shares = b->record.shared.first != NULL;
-    uint64_t limit = WATCH * (first->end_ns - first->start_ns);
-    if (shares && !cw_idle_watch(limit > least_watch_ns ? limit : least_watch_ns, let_go, &b->record.shared))
+    uint64_t limit = WATCH * (b->ended_ns - b->began_ns);
+    limit = limit < least_watch_ns              ? least_watch_ns
+            : limit < cw_batch_rest_patience_ns ? limit
+                                                : cw_batch_rest_patience_ns;
+    if (shares && !cw_idle_watch(limit, let_go, &b->record.shared))
         return CUDA_ERROR_UNKNOWN;
     CUresult result = cw_record_play(&b->record, counts ? enter : NULL, counts ? leave : NULL, c);
     *late = shares && cw_idle_watch_end();
@@ -261,17 +264,28 @@ static void end_without_memory(const struct cw_collection *c, const struct cw_ba
     cw_batch_tell(text);
 }
 
+static void drop_launches(struct cw_collection *c, const char *why)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!c->launches[i].data.unwanted)
+            cw_collection_skip(c, why);
+    cw_collection_forget(c);
+    cw_collection_release(c);
+}
+
 /* Drops the batch without a replay; its results stay in memory. `armed`: stops CUPTI first. */
 static void drop_batch(struct cw_collection *c, bool armed, const char *why)
 {
     PARAMS(CUpti_RangeProfiler_Stop_Params, stop, .pRangeProfilerObject = c->object);
     if (armed)
         cw_inject->api.cuptiRangeProfilerStop(&stop);
-    for (uint32_t i = 0; i < c->count; i++)
-        if (!c->launches[i].data.unwanted)
-            cw_collection_skip(c, why);
-    cw_collection_forget(c);
-    cw_collection_release(c);
+    drop_launches(c, why);
+}
+
+static void note_waiting(void *user, CUfunction kernel)
+{
+    (void)user;
+    cw_kernel_note(kernel, CW_KERNEL_WAITS);
 }
 
 /* Restores memory for a pass; *partly: only what earlier passes are known to have changed. The program goes on from the
@@ -339,10 +353,11 @@ bool cw_batch_replay(struct cw_collection *c, struct cw_batch *b, bool tried)
     }
     if (partly)
         end_behind_part(c, b);
+    if (late && c->count > 1) /* later launches of the pass have found the memory as it is at the end */
+        cw_say("a kernel waited for the host when its batch was repeated; " CW_MAY_BE_WRONG);
     if (late) {
-        cw_collection_skip(c, CW_WHY_WAITS);
-        cw_collection_forget(c);
-        cw_collection_release(c);
+        cw_record_given_host(&b->record, note_waiting, NULL);
+        drop_launches(c, CW_WHY_WAITS);
     }
     return done && !late && !cw_inject->over;
 }
@@ -370,12 +385,12 @@ static const char *arm_behind(struct cw_collection *c, struct cw_batch *b)
 /* Waits for launches that ran without CUPTI: memory must not be restored while they run. */
 static void come_to_rest(struct cw_collection *c, struct cw_batch *b)
 {
-    const uint64_t until = cw_inject_now_ns() + cw_batch_rest_patience_ns;
+    const uint64_t limit = b->passed ? patience_ns : cw_batch_rest_patience_ns, until = cw_inject_now_ns() + limit;
     uint64_t entered;
     cw_in_flight_hold();
     do { /* again, if held-up threads have gone on, as they do after a while */
         entered = c->pending ? UINT64_MAX : cw_in_flight->entered;
-        if (!cw_idle_wait(c->context, cw_batch_rest_patience_ns))
+        if (!cw_idle_wait(c->context, limit))
             b->waits = b->spoilt = true;
         else if (cw_in_flight->entered != entered && cw_inject_now_ns() > until)
             b->spoilt = true;
@@ -412,12 +427,19 @@ static void replay_batch(struct cw_collection *c, struct cw_batch *b, bool armed
                                                    : CW_WHY_BESIDE);
     else if (current != c->context && !pushed)
         drop_batch(c, armed, "launches of a context that could not be made current again");
+    else if (b->thread && b->thread != cw_inject_thread() && cw_shared_is_there(&b->record.shared))
+        drop_batch(c, armed, why_used);
+    else if (!cw_shared_keep_after(&b->record.shared))
+        drop_batch(c, armed, CW_WHY_TOO_MUCH_SHARED);
     else if (!armed && !left_alone(c, b))
         drop_batch(c, false, why_touched);
     else if (!armed && (kept_out = arm_behind(c, b)))
         drop_batch(c, false, kept_out);
-    else if (!cw_inject->over && cw_batch_replay(c, b, !armed))
-        cw_batch_deliver(c);
+    else if (!cw_inject->over) {
+        if (cw_batch_replay(c, b, !armed))
+            cw_batch_deliver(c);
+        cw_shared_put_after(&b->record.shared);
+    }
     if (pushed)
         cw_inject->api.cuCtxPopCurrent_v2(&current);
 }
@@ -443,7 +465,7 @@ void cw_batch_end(struct cw_collection *c, const char *by)
         cw_collection_flush(c);
         return;
     }
-    uint64_t begin = cw_inject_now_ns();
+    uint64_t begin = b->ended_ns = cw_inject_now_ns();
     const bool armed = c->running == CW_ARMED;
     c->running = CW_STOPPED;
     b->open = false;
@@ -451,7 +473,8 @@ void cw_batch_end(struct cw_collection *c, const char *by)
     replay_batch(c, b, armed);
     c->effort.ended = NULL; /* also if nothing was sent */
     const bool rests = !b->waits;
-    b->spoilt = b->waits = false;
+    b->spoilt = b->waits = b->passed = false;
+    b->thread = 0;
     b->unread_count = 0;
     cw_range_spend(begin);
     cw_batch_turn(c, CW_EFFORT_RESTORE);
@@ -471,6 +494,22 @@ static bool has_neighbour_device(const struct cw_collection *c)
     return false;
 }
 
+void cw_batch_note_slow(struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t took_ns)
+{
+    struct cw_driver_launch launch;
+    if (took_ns < CW_SLOW_NS || b->slow.runs || !cw_inject_launch(&launch, id, call) || launch.graph ||
+        launch.function == b->slow.innocent)
+        return;
+    b->slow.kernel = launch.function;
+    b->slow.config = launch.config;
+    b->slow.trial_ns = took_ns;
+}
+
+const char *cw_batch_why_alone(const struct cw_collection *c)
+{
+    return cw_reach_why() ? cw_reach_why() : has_neighbour_device(c) ? cw_batch_several_devices : NULL;
+}
+
 const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
                                  const CUpti_CallbackData *call)
 {
@@ -479,13 +518,12 @@ const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CU
     if (waits)
         cw_batch_wait_for_others(c);
     bool clear = cw_batch_at_rest() && !c->running && c->context && !cw_collection_beside(c);
-    const char *why = cw_reach_why()                               ? cw_reach_why()
-                      : has_neighbour_device(c)                    ? cw_batch_several_devices
-                      : cw_kernel_habit(kernel) == CW_KERNEL_WAITS ? cw_batch_waits_for_host
-                      : cw_stream_capture_is_under_way()           ? CW_WHY_CAPTURED
-                      : !clear                                     ? CW_WHY_BESIDE
-                      : !cw_idle_can_watch() ? no_thread /* checked now: later, memory would be restored */
-                                             : cw_batch_save(c, b);
+    const char *why = cw_batch_why_alone(c)              ? cw_batch_why_alone(c)
+                      : cw_kernel_waits(kernel)          ? cw_batch_waits_for_host
+                      : cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED
+                      : !clear                           ? CW_WHY_BESIDE
+                      : !cw_idle_can_watch()             ? no_thread /* checked now: later, memory would be restored */
+                                                         : cw_batch_save(c, b);
     if (!why && waits && !cw_shared_renew(&b->record.shared)) /* the work may have written there until now */
         why = CW_WHY_BESIDE;
     if (why)
@@ -503,7 +541,7 @@ const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CU
 static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
                          const CUpti_CallbackData *call)
 {
-    uint64_t end_ns = cw_inject_now_ns();
+    const uint64_t end_ns = b->ended_ns = cw_inject_now_ns();
     if (!cw_shared_keep_after(&b->record.shared)) {
         cw_collection_skip(c, CW_WHY_TOO_MUCH_SHARED);
         return;
@@ -539,6 +577,8 @@ void cw_batch_end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpt
     CUfunction kernel = cw_inject_kernel(id, call);
     if (!cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
+    if (rests)
+        cw_batch_note_slow(b, id, call, cw_inject_now_ns() - b->began_ns);
     bool alone = !self->disturbed && !self->in_flight[CW_BATCH_CHANGES] && !self->in_flight[CW_BATCH_READS] &&
                  cw_collection_noted_all();
     const char *why = cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED

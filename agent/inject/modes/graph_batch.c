@@ -158,7 +158,7 @@ bool cw_graph_batch_is_apart(const struct cw_collection *c, const CUpti_Callback
         if (!is_launch(n))
             continue;
         launches++;
-        apart = (!n->context || n->context == c->context) && cw_kernel_habit(n->launch.function) != CW_KERNEL_WAITS;
+        apart = (!n->context || n->context == c->context) && !cw_kernel_waits(n->launch.function);
     }
     return apart && launches;
 }

@@ -117,7 +117,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (!self->launch || self->launch != call->correlationId)
         return;
     CUfunction kernel = cw_inject_launch(&launch, id, call) ? launch.function : NULL;
-    if (kernel && cw_kernel_habit(kernel) == CW_KERNEL_WAITS)
+    if (kernel && cw_kernel_waits(kernel))
         set_window(false);
     else if (!settle(false) && kernel && !cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, CW_KERNEL_WAITS);

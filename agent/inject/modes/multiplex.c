@@ -137,7 +137,7 @@ static void enter_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call, st
 static bool has_to_be_pushed(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     return cw_inject_launches_graph(id) || !cw_collection_sees_launches() ||
-           cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS ||
+           cw_kernel_waits(cw_inject_kernel(id, call)) ||
            (cw_reach_why() && (cw_inject->devices & (cw_inject->devices - 1)));
 }
 

@@ -120,7 +120,7 @@ static void push(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Callb
     launch->pushed = true;
     c->inside_of = call->correlationId;
     *call->correlationData = cw_in_flight->entered;
-    if (!launch->graphs && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS)
+    if (!launch->graphs && cw_kernel_waits(cw_inject_kernel(id, call)))
         c->waits = CW_WAITS_KERNEL;
     c->inside = cw_collection_push(c, c->count);
 }
@@ -193,7 +193,7 @@ void cw_once_leave(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     if (!c->running || !cw_collection_launched(c, call) || !cw_inject_launch(&launch, id, call))
         return;
     CUfunction kernel = launch.function;
-    bool waits = kernel && cw_kernel_habit(kernel) == CW_KERNEL_WAITS;
+    bool waits = kernel && cw_kernel_waits(kernel);
     if (waits)
         return;
     const bool ended = end_range(c, call->correlationId, cw_inject_stream(id, launch.config.hStream));

@@ -635,7 +635,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         settle(cw_user_ranges_wanted_count());
     count_launch(id, call);
     if (self->mode == CW_PC_SERIALIZED && cw_stream_runs_launch(id, call) && cw_kernel_may_wait(id, call))
-        step_aside(call->context, call->correlationId, cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS);
+        step_aside(call->context, call->correlationId, cw_kernel_waits(cw_inject_kernel(id, call)));
 }
 
 static bool is_due(const struct cw_sampled *s)

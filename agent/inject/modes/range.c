@@ -389,7 +389,7 @@ static void watch(struct cw_collection *c, const CUpti_CallbackData *call)
 static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_collection *c)
 {
     const CUfunction kernel = cw_inject_kernel(id, call);
-    const bool known = cw_kernel_habit(kernel) == CW_KERNEL_WAITS;
+    const bool known = cw_kernel_waits(kernel);
     const bool rests = !known && cw_idle_wait(c->context, CW_KERNEL_WATCH_NS);
     if (!known)
         cw_kernel_seen(kernel, rests, c->entered);
@@ -417,7 +417,7 @@ static const char *why_once(const struct cw_collection *c, CUpti_CallbackId id, 
         return NULL;
     if (!may_wait)
         return CW_ONCE_SOON;
-    return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_WAITS ? CW_ONCE_WAITS : CW_ONCE_NEW;
+    return cw_kernel_waits(cw_inject_kernel(id, call)) ? CW_ONCE_WAITS : CW_ONCE_NEW;
 }
 
 /* Counts a launch once. False if the current collection, which would replay it, cannot be ended. A run whose only pass

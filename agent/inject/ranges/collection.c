@@ -113,6 +113,14 @@ uint32_t cw_collection_turn(const struct cw_collection *c)
     return c->running && is_in_turn(c) ? c->part : c->up;
 }
 
+static bool any_patches(const struct cw_collection_parts *parts)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < parts->count; i++)
+        any = any || parts->items[i].patches;
+    return any;
+}
+
 bool cw_collection_turn_patches(const struct cw_collection *c, uint32_t ahead)
 {
     const struct cw_collection_parts *parts = self->in_turn ? &self->plan : &self->once;
@@ -354,29 +362,46 @@ static bool may_disable(const struct cw_collection *c, CUcontext context)
     return c->context == context && !c->running && !c->pending && !cw_stream_capture_is_under_way();
 }
 
-/* Ends the collection and disables the profiler, if possible now. CUPTI may wait for the context's work, and that work
- * for the program, which goes on during this wait. */
-static void give_way_of(struct cw_collection *c)
+/* Disables the profiler, if possible now. CUPTI may wait for the context's work, and that work for the program, which
+ * goes on during this wait. */
+static void disable_at_rest(struct cw_collection *c)
 {
     CUcontext context = c->context;
-    if (c->running == CW_ARMED && cw_inject->mode->give_way && cw_inject_now_ns() - c->armed_ns > least_ns)
-        cw_inject->mode->give_way(c);
     if (may_disable(c, context) && cw_idle_wait(context, give_way_patience_ns) && may_disable(c, context))
         disable(c);
+}
+
+static void give_way_of(struct cw_collection *c)
+{
+    if (c->running == CW_ARMED && cw_inject->mode->give_way && cw_inject_now_ns() - c->armed_ns > least_ns)
+        cw_inject->mode->give_way(c);
+    disable_at_rest(c);
+}
+
+/* Does this for each enabled profiler, of one GPU or of all (NULL). */
+static void for_enabled(const char *pci, void (*each)(struct cw_collection *c))
+{
+    CUcontext popped;
+    for (uint32_t i = 0; i < self->slot_count && !cw_inject->over; i++) {
+        struct cw_collection *c = &self->slots[i];
+        if (c->context && c->object && (!pci || strcmp(c->pci, pci) == 0) && !cw_stream_capture_is_under_way() &&
+            cw_inject->api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS) {
+            each(c);
+            cw_inject->api.cuCtxPopCurrent_v2(&popped);
+        }
+    }
 }
 
 /* Gives way to another process that waits for the counters of this GPU. The calling thread has no context. */
 static void give_way(const char *pci)
 {
-    CUcontext popped;
-    for (uint32_t i = 0; i < self->slot_count && !cw_inject->over; i++) {
-        struct cw_collection *c = &self->slots[i];
-        if (c->context && c->object && strcmp(c->pci, pci) == 0 && !cw_stream_capture_is_under_way() &&
-            cw_inject->api.cuCtxPushCurrent_v2(c->context) == CUDA_SUCCESS) {
-            give_way_of(c);
-            cw_inject->api.cuCtxPopCurrent_v2(&popped);
-        }
-    }
+    for_enabled(pci, give_way_of);
+}
+
+void cw_collection_code_goes(void)
+{
+    if (any_patches(&self->plan) || any_patches(&self->once))
+        for_enabled(NULL, disable_at_rest);
 }
 
 void cw_collection_close(struct cw_collection *c)
@@ -690,7 +715,7 @@ static void send(struct cw_collection *c, size_t dropped, uint32_t parts)
     cw_effort_clear(&c->effort);
 }
 
-void cw_collection_tell_skipped(struct cw_collection *c)
+static void tell_skipped(struct cw_collection *c)
 {
     static const struct cw_effort none;
     struct cw_writer out;
@@ -699,6 +724,14 @@ void cw_collection_tell_skipped(struct cw_collection *c)
     cw_write_u32(&out, sent_part(c));
     cw_write_u32(&out, 0); /* parts */
     cw_inject_send(CW_MESSAGE_RANGES, &out);
+}
+
+void cw_collection_skip(struct cw_collection *c, const char *why)
+{
+    if (c->skipped && strcmp(c->why, why) != 0)
+        tell_skipped(c);
+    c->why = why;
+    c->skipped++;
 }
 
 void cw_collection_report_skipped(struct cw_collection *c)

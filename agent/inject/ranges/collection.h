@@ -133,6 +133,8 @@ bool cw_collection_stand_by(struct cw_collection *c);
 uint32_t cw_collection_turns(void);
 /* Returns the part whose turn it is; if nothing runs, the next one. */
 uint32_t cw_collection_turn(const struct cw_collection *c);
+/* Call it before code is unloaded. CUPTI forgets the code that it was to patch, or it would patch what is gone. */
+void cw_collection_code_goes(void);
 /* Whether CUPTI patches code in the part whose turn comes `ahead` parts later. It then blocks each launch until its
  * kernel ends, and never ends itself if that kernel waits for what the program does next. */
 bool cw_collection_turn_patches(const struct cw_collection *c, uint32_t ahead);
@@ -181,8 +183,7 @@ void cw_collection_skip(struct cw_collection *c, const char *why);
 /* Sends the noted launches or ranges to the agent without values, and forgets them: under application replay another
  * run may have collected them. */
 void cw_collection_miss(struct cw_collection *c);
-/* Report skipped launches to the agent: at once, or with the batch if no ranges follow that would do so. */
-void cw_collection_tell_skipped(struct cw_collection *c);
+/* Reports skipped launches to the agent, if no ranges follow that would do so. */
 void cw_collection_report_skipped(struct cw_collection *c);
 
 /* Notes a launch of this name that is about to start and to be a range (cw_stream_runs_launch). False if there is no

@@ -16,14 +16,6 @@ void cw_collection_forget(struct cw_collection *c)
     c->count = c->pending = 0;
 }
 
-void cw_collection_skip(struct cw_collection *c, const char *why)
-{
-    if (c->skipped && strcmp(c->why, why) != 0)
-        cw_collection_tell_skipped(c);
-    c->why = why;
-    c->skipped++;
-}
-
 static void note(struct cw_collection *c, struct cw_seen_launch *l, const char *kernel, uint64_t range)
 {
     l->kernel = strdup(kernel);
