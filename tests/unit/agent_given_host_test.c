@@ -1,6 +1,8 @@
 /* Launches that are given memory of the host: they are part of a batch, and the program computes and finds there what
  * it does alone, whatever it writes between launches, and although it frees the memory. */
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <unistd.h>
 
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/memory/mirror.h"
@@ -276,15 +278,27 @@ Test(given_host, memory_whose_address_went_to_the_device_ends_the_batch_where_it
     cr_expect_eq(memory[0], expected);
 }
 
+static uint64_t waiting_number; /* an argument */
+
+static uint64_t takes;
+
+static void time_passes(void)
+{
+    fake_profiler.now_ns += takes;
+}
+
 static void launch_waiting(uint64_t takes_ns)
 {
     static uint32_t number = 1000;
     struct pinned *host = &first;
-    void *parameters[] = {&host, &(uint64_t){0}, &(uint64_t){0}};
+    void *parameters[] = {&host, &waiting_number, &(uint64_t){0}};
     const cuLaunchKernel_params params = {.f = waiting, .gridDimX = 1, .blockDimX = 1, .kernelParams = parameters};
     fake_launch_begins(&cw_inject_batch, KERNEL, &params, context, ++number);
     fake_profiler.now_ns += takes_ns;
+    takes = takes_ns;
+    fake_profiler.beside = time_passes; /* while the library waits for it */
     fake_launch_ends(&cw_inject_batch, KERNEL, &params, context, number, CUDA_SUCCESS);
+    fake_profiler.beside = NULL;
 }
 
 Test(given_host, memory_given_with_its_end_ends_the_batch_where_it_is_freed)
@@ -309,16 +323,40 @@ Test(given_host, memory_given_with_its_end_ends_the_batch_where_it_is_freed)
 /* The thread that has the memory may be reading it, or filling it anew. */
 Test(given_host, is_not_repeated_where_another_thread_ends_the_batch)
 {
+    const uint64_t mine = (uint64_t)gettid(), others = 2;
+    fake_profiler.thread = mine;
     allocate(&first);
     make_known(&first);
     launch(both, &first);
     launch(alone, NULL);
-    fake_profiler.thread = 2;
+    fake_profiler.thread = others;
     first.count = 12;
     end_batch();
     cr_expect_eq(first.count, 12);
     cr_expect_eq(fake_profiler.sent_count, 1);
     cr_expect_eq(fake_profiler.skipped + cw_collection_find(context)->skipped, 2);
+    fake_profiler.thread = mine; /* which goes on */
+    launch(both, &first);
+    fake_profiler.thread = others;
+    end_batch();
+    cr_expect_eq(fake_profiler.sent_count, 1);
+    launch(both, &first);
+    cr_expect(!is_open() && fake_profiler.sent_count == 2, "each is a batch of its own for a while");
+    for (int i = 0; i < 4; i++)
+        launch(both, &first);
+    cr_expect(is_open());
+}
+
+Test(given_host, is_repeated_where_the_thread_that_had_the_memory_is_gone)
+{
+    fake_profiler.thread = 1; /* of another process, if of any */
+    allocate(&first);
+    make_known(&first);
+    launch(both, &first);
+    fake_profiler.thread = 2;
+    end_batch();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(first.count, host_expected);
 }
 
 Test(given_host, is_repeated_where_another_thread_ends_the_batch_behind_its_memory)
@@ -396,6 +434,19 @@ Test(given_host, a_kernel_that_takes_as_long_again_is_slow_and_no_more)
     end_batch();
     cr_expect_eq(fake_profiler.sent_count, 4);
     cr_expect_eq(events, 0);
+}
+
+/* The same shape with other numbers is no proof. */
+Test(given_host, a_kernel_with_other_arguments_is_not_the_same_again)
+{
+    allocate(&first);
+    launch_waiting(2 * CW_SLOW_NS);
+    waiting_number = 7;
+    launch_waiting(100);
+    waiting_number = 0;
+    end_batch();
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(cw_kernel_habit(waiting), CW_KERNEL_RESTS);
 }
 
 Test(given_host, kernels_stay_known_while_code_of_others_is_unloaded)

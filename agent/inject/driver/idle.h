@@ -16,7 +16,7 @@ bool cw_idle_wait(CUcontext context, uint64_t patience_ns);
 bool cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns);
 /* The same with the lock held all the time, so that no other thread goes on. */
 bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns);
-/* The same for a short wait, after which a longer one is no waste. */
+/* The same for a short wait, after which a longer one is no waste. The caller knows that no capture is under way. */
 bool cw_idle_soon(CUcontext context, uint64_t patience_ns);
 /* Call it before a capture begins: waits until none of our threads waits for a context. True if that took time and
  * other threads went on. */

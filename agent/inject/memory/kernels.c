@@ -11,6 +11,7 @@ static struct {
         CUfunction kernel;
         CUmodule module; /* NULL: unknown */
         enum cw_kernel_habit habit;
+        bool is_long;
     } known[CW_MOST_KERNELS];
     atomic_bool forgotten;
 } state CW_STATE;
@@ -40,6 +41,7 @@ void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit)
     uint32_t at = place_of(kernel);
     if (self->known[at].kernel == kernel && self->known[at].habit >= CW_KERNEL_REACHES && self->known[at].habit > habit)
         return;
+    self->known[at].is_long = self->known[at].is_long && self->known[at].kernel == kernel;
     self->known[at].kernel = kernel;
     self->known[at].module = cw_regions_module(kernel);
     self->known[at].habit = habit;
@@ -56,6 +58,18 @@ enum cw_kernel_habit cw_kernel_habit(CUfunction kernel)
 {
     uint32_t at = place_of(kernel);
     return self->known[at].kernel == kernel ? self->known[at].habit : CW_KERNEL_UNKNOWN;
+}
+
+void cw_kernel_note_long(CUfunction kernel)
+{
+    const uint32_t at = place_of(kernel);
+    self->known[at].is_long = self->known[at].is_long || self->known[at].kernel == kernel;
+}
+
+bool cw_kernel_is_long(CUfunction kernel)
+{
+    const uint32_t at = place_of(kernel);
+    return self->known[at].kernel == kernel && self->known[at].is_long;
 }
 
 bool cw_kernel_waits(CUfunction kernel)
@@ -84,5 +98,5 @@ void cw_kernel_forget_module(CUmodule module)
 {
     for (uint32_t i = 0; i < CW_MOST_KERNELS; i++)
         if (!self->known[i].module || self->known[i].module == module)
-            self->known[i].habit = CW_KERNEL_UNKNOWN;
+            memset(&self->known[i], 0, sizeof self->known[i]);
 }

@@ -31,6 +31,9 @@ void cw_kernel_note(CUfunction kernel, enum cw_kernel_habit habit);
  * own. */
 void cw_kernel_seen(CUfunction kernel, bool rests, uint64_t entered);
 enum cw_kernel_habit cw_kernel_habit(CUfunction kernel);
+/* Notes that a kernel takes long by itself; whether it was noted. */
+void cw_kernel_note_long(CUfunction kernel);
+bool cw_kernel_is_long(CUfunction kernel);
 /* Whether a kernel is known to wait. */
 bool cw_kernel_waits(CUfunction kernel);
 /* Whether a launch must be observed first: its kernel is known to wait, or unknown and may wait. */

@@ -339,6 +339,11 @@ void cw_record_refuse(struct cw_record *r)
         r->launch->refused = true;
 }
 
+bool cw_record_launch_shares(const struct cw_record *r)
+{
+    return r->launch && r->launch->given.first != r->launch->given.end;
+}
+
 void cw_record_kernels(const struct cw_record *r, void (*each)(void *user, CUfunction kernel), void *user)
 {
     for (const struct cw_operation *op = r->first; op; op = op->next)

@@ -46,6 +46,8 @@ bool cw_record_add(struct cw_record *record, CUpti_CallbackId id, const CUpti_Ca
 bool cw_record_add_nodes(struct cw_record *record, const struct cw_graph_node *nodes, CUstream stream);
 /* Notes that the driver refused the last launch, as it would again. */
 void cw_record_refuse(struct cw_record *record);
+/* Whether the last launch is given memory that the host shares. */
+bool cw_record_launch_shares(const struct cw_record *record);
 /* Calls `each` with the kernel of every launch, in order. */
 void cw_record_kernels(const struct cw_record *record, void (*each)(void *user, CUfunction kernel), void *user);
 /* The same of launches that are given memory that the host shares. */

@@ -49,7 +49,8 @@ bool cw_shared_with_host(uint64_t address)
 /* What the words of a launch's arguments say: whether one is an address of pinned memory, or may be of other memory. */
 struct given {
     bool pinned, other;
-    bool deep; /* whether the pinned memory holds an address of the device, too, or too much to be looked at */
+    uint64_t hash; /* of the other words */
+    bool deep;     /* whether the pinned memory holds an address of the device, too, or too much to be looked at */
 };
 
 /* Whether small pinned memory, such as a mailbox, may lead a kernel to the device's. */
@@ -72,12 +73,16 @@ static bool leads_on(uint64_t address)
 static void look_at(struct given *g, const void *parameter, size_t size)
 {
     g->other = g->other || size >= sizeof(CUtensorMap); /* which hides the address in it */
+    uint64_t rest = 0;
+    memcpy(&rest, (const uint8_t *)parameter + size / 8 * 8, size % 8);
+    g->hash = cw_inject_mix(g->hash, rest);
     for (size_t at = 0; at + 8 <= size; at += 8) {
         uint64_t word;
         memcpy(&word, (const uint8_t *)parameter + at, sizeof word);
         const int type = type_of(word);
         const bool pinned = type == CU_MEMORYTYPE_HOST && !is_managed(word);
         g->pinned = g->pinned || pinned;
+        g->hash = pinned ? g->hash : cw_inject_mix(g->hash, word);
         g->other = g->other || (type >= 0 && !pinned) || (pinned && g->deep && leads_on(word));
     }
 }
@@ -107,10 +112,12 @@ bool cw_shared_given(CUpti_CallbackId id, const CUpti_CallbackData *call)
     return look_at_launch(&g, id, call) && g.pinned;
 }
 
-bool cw_shared_given_alone(CUpti_CallbackId id, const CUpti_CallbackData *call)
+bool cw_shared_given_alone(CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t *others)
 {
     struct given g = {.deep = true};
-    return look_at_launch(&g, id, call) && g.pinned && !g.other;
+    const bool known = look_at_launch(&g, id, call);
+    *others = g.hash;
+    return known && g.pinned && !g.other;
 }
 
 void *cw_shared_copy(struct cw_shared *s, const void *from, size_t size)

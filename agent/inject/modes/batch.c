@@ -241,6 +241,7 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
                                                                           : patience_ns);
             self->in_vain = self->in_vain || (!rests && b->reaches);
             b->reaches = b->reaches && !rests;
+            b->passed = b->passed && !rests;
             if (!rests && !cw_stream_capture_is_under_way())
                 return CW_WHY_WAITS;
         } else
@@ -253,12 +254,15 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
 
 /* Whether a launch that is given host memory may join a batch that stands by: its kernel is known to end by itself, and
  * nothing runs that still writes the memory. */
-static bool joins(const struct cw_collection *c, const struct cw_batch *b, CUpti_CallbackId id,
+static bool joins(const struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
                   const CUpti_CallbackData *call)
 {
-    return b->open && c->running == CW_STANDS_BY && cw_shared_given(id, call) &&
-           cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_RESTS && !cw_batch_why_alone(c) &&
-           cw_idle_can_watch() && cw_in_flight_no_launch() && cw_idle_soon(c->context, join_patience_ns);
+    const bool can = b->open && c->running == CW_STANDS_BY && cw_shared_given(id, call) &&
+                     cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_RESTS && !cw_batch_is_taken() &&
+                     (!b->thread || b->thread == cw_inject_thread()) && !cw_batch_why_alone(c) && cw_idle_can_watch() &&
+                     cw_in_flight_no_launch() && cw_idle_soon(c->context, join_patience_ns);
+    b->passed = b->passed && !can;
+    return can;
 }
 
 /* Whether a recorded launch that is given host memory must run alone: its kernel may wait there, or the memory is too
@@ -266,8 +270,8 @@ static bool joins(const struct cw_collection *c, const struct cw_batch *b, CUpti
 static bool needs_trial(const struct cw_collection *c, const struct cw_batch *b, CUpti_CallbackId id,
                         const CUpti_CallbackData *call)
 {
-    return b->record.shares && (b->record.shared.alone || cw_batch_why_alone(c) || !cw_idle_can_watch() ||
-                                cw_kernel_habit(cw_inject_kernel(id, call)) != CW_KERNEL_RESTS);
+    return b->record.shares && (b->record.shared.alone || cw_batch_is_taken() || cw_batch_why_alone(c) ||
+                                !cw_idle_can_watch() || cw_kernel_habit(cw_inject_kernel(id, call)) != CW_KERNEL_RESTS);
 }
 
 /* Adds a launch to the open batch, or to a new one. Returns NULL, or the reason why not. */
@@ -294,8 +298,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
         why = cw_batch_begin_trial(c, b, id, call);
     else if (!why) {
         b->familiar = b->record.shares ? 0 : b->familiar; /* CUPTI must not wait for it in the program's own run */
-        if (b->record.shares)
-            b->thread = !b->thread || b->thread == cw_inject_thread() ? cw_inject_thread() : CW_SEVERAL_THREADS;
+        b->thread = b->record.shares ? cw_inject_thread() : b->thread;
         why = b->open ? NULL : open_batch(c, b);
     }
     if (!why && (self->trial == b || cw_collection_launch(c, id, call, call->symbolName)))
@@ -303,7 +306,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     if (why && !b->spoilt) /* the launch goes ahead unrecorded */
         cw_batch_end(c, "a launch that cannot be repeated");
     if (!b->open && !b->saved)
-        cw_record_clear(&b->record);
+        cw_batch_forget(b);
     return why ? why : "a launch for which there was no room";
 }
 
@@ -513,10 +516,12 @@ static void judge_slow(struct cw_batch *b)
         return;
     const bool known = cw_inject->api.cuEventElapsedTime(&ms, b->slow.events[0], b->slow.events[1]) == CUDA_SUCCESS;
     const CUfunction kernel = b->slow.kernel;
-    const uint64_t trial_ns = b->slow.trial_ns;
+    const uint64_t took_ns = b->slow.took_ns;
     forget_slow(b);
-    if (!known || 1e6 * (double)ms >= (double)trial_ns / 10)
-        b->slow.innocent = kernel;
+    if (!kernel) /* its code is gone */
+        return;
+    if (!known || 1e6 * (double)ms >= (double)took_ns / 10)
+        cw_kernel_note_long(kernel);
     else
         cw_kernel_note(kernel, cw_regions_has_variables(kernel) ? CW_KERNEL_WAITS : CW_KERNEL_SIGNALS);
 }
@@ -525,12 +530,13 @@ static bool is_slow_again(const struct cw_batch *b, CUpti_CallbackId id, const C
 {
     struct cw_driver_launch l;
     const CUlaunchConfig *was = &b->slow.config;
+    uint64_t arguments;
     return b->slow.kernel && !b->slow.runs && !cw_stream_capture_is_under_way() &&
            cw_inject_kernel(id, call) == b->slow.kernel && cw_inject_launch(&l, id, call) &&
            l.config.gridDimX == was->gridDimX && l.config.gridDimY == was->gridDimY &&
            l.config.gridDimZ == was->gridDimZ && l.config.blockDimX == was->blockDimX &&
            l.config.blockDimY == was->blockDimY && l.config.blockDimZ == was->blockDimZ &&
-           cw_shared_given_alone(id, call);
+           cw_shared_given_alone(id, call, &arguments) && arguments == b->slow.arguments;
 }
 
 /* Lets a launch go ahead uncollected because its kernel may wait for the program's next step, or is queued behind such
@@ -538,13 +544,14 @@ static bool is_slow_again(const struct cw_batch *b, CUpti_CallbackId id, const C
 static bool passes_by(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const CUfunction kernel = cw_inject_kernel(id, call);
+    uint64_t arguments;
     judge_slow(b);
     if (cw_inject_launches_graph(id) || self->trial || once_reason(b))
         return false;
     const bool behind = b->slow.runs, slow = is_slow_again(b, id, call);
     if (!slow && !behind && cw_kernel_habit(kernel) != CW_KERNEL_SIGNALS)
         return false;
-    if (!slow && !behind && !cw_shared_given_alone(id, call)) {
+    if (!slow && !behind && !cw_shared_given_alone(id, call, &arguments)) {
         cw_kernel_note(kernel, CW_KERNEL_WAITS);
         return false;
     }
@@ -560,9 +567,11 @@ static bool passes_by(struct cw_collection *c, struct cw_batch *b, CUpti_Callbac
         end_neighbours(c);
         goes_ahead(c, false);
     }
-    b->slow.runs = behind || slow;
-    b->slow.correlation = slow ? call->correlationId : b->slow.correlation;
-    if (slow && !put_event(b, 0, id, call))
+    if (!slow || b->slow.runs || b->slow.kernel != kernel) /* another thread may have launched it meanwhile */
+        return true;
+    b->slow.runs = true;
+    b->slow.correlation = call->correlationId;
+    if (!put_event(b, 0, id, call))
         forget_slow(b);
     return true;
 }
@@ -607,7 +616,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_collection *c = cw_collection_find(call->context);
     struct cw_batch *b = c ? cw_batch_of(c) : NULL;
     if (b && b->slow.runs && b->slow.correlation == call->correlationId &&
-        (cw_inject_refused(call) || !put_event(b, 1, id, call)))
+        (cw_inject_refused(call) || cw_stream_capture_is_under_way() || !put_event(b, 1, id, call)))
         forget_slow(b);
     if (b && b == self->trial && b->correlation == call->correlationId)
         cw_batch_end_trial(c, id, call);
@@ -620,10 +629,12 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         if (c->running == CW_STANDS_BY && !cw_inject_refused(call) && graph)
             cw_graph_batch_see(c, call, *call->correlationData);
         else if (c->running == CW_STANDS_BY && !cw_inject_refused(call) &&
-                 (cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN || b->record.shares)) {
+                 (cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN ||
+                  cw_record_launch_shares(&b->record))) {
+            const bool shares = cw_record_launch_shares(&b->record);
             const uint64_t since = cw_inject_now_ns();
             cw_batch_see(c, cw_inject_kernel(id, call), *call->correlationData);
-            if (b->record.shares)
+            if (shares && cw_in_flight->entered == *call->correlationData + 1) /* else it waited for other threads */
                 cw_batch_note_slow(b, id, call, cw_inject_now_ns() - since);
         }
         b->spoilt = b->spoilt || (b->open && cw_batch_has_new_variables(b)); /* the launch itself may use them */
@@ -754,7 +765,7 @@ static void code_goes(CUmodule module)
     for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
         const CUmodule owner = cw_regions_module(self->items[i].slow.kernel);
         if (!module || !owner || owner == module)
-            forget_slow(&self->items[i]);
+            self->items[i].slow.kernel = NULL;
     }
     cw_collection_code_goes();
 }

@@ -1,8 +1,12 @@
+#define _GNU_SOURCE
 #include "agent/inject/modes/batches.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "agent/inject/driver/idle.h"
 #include "agent/inject/driver/in_flight.h"
@@ -16,10 +20,11 @@
 #include "agent/inject/modes/range.h"
 #include "base/demangle.h"
 
-static const uint64_t patience_ns = 2000000000, least_watch_ns = 3000000000;
+static const uint64_t patience_ns = 2000000000, least_watch_ns = 3000000000, watch_each_ns = 20000000;
 const uint64_t cw_batch_rest_patience_ns = 60000000000;
-enum { WATCH = 20 };      /* a replay may take at most so many times as long as the program's own run */
-enum { MOST_LACKED = 8 }; /* each costs its launches, and a start of the profiler (0.25 s) */
+enum { TAKEN = 4, MOST_TAKEN = 12 }; /* launches that are to be repeated for one that is lost; how many may be due */
+enum { WATCH = 20 };                 /* a replay may take at most so many times as long as the program's own run */
+enum { MOST_LACKED = 8 };            /* each costs its launches, and a start of the profiler (0.25 s) */
 
 #define self cw_batches
 
@@ -84,6 +89,7 @@ void cw_batch_forget(struct cw_batch *b)
     if (b->saved)
         cw_checkpoint_free(&b->checkpoint);
     b->saved = false;
+    b->thread = 0;
     cw_record_clear(&b->record);
 }
 
@@ -199,10 +205,10 @@ static void let_go(void *shared)
 static CUresult play(struct cw_collection *c, struct cw_batch *b, bool counts, bool *late)
 {
     bool shares = b->record.shared.first != NULL;
-    uint64_t limit = WATCH * (b->ended_ns - b->began_ns);
-    limit = limit < least_watch_ns              ? least_watch_ns
-            : limit < cw_batch_rest_patience_ns ? limit
-                                                : cw_batch_rest_patience_ns;
+    const uint64_t least = least_watch_ns + c->count * watch_each_ns, own = WATCH * (b->ended_ns - b->began_ns),
+                   limit = own < least                       ? least
+                           : own < cw_batch_rest_patience_ns ? own
+                                                             : cw_batch_rest_patience_ns;
     if (shares && !cw_idle_watch(limit, let_go, &b->record.shared))
         return CUDA_ERROR_UNKNOWN;
     CUresult result = cw_record_play(&b->record, counts ? enter : NULL, counts ? leave : NULL, c);
@@ -405,10 +411,22 @@ void cw_batch_see(struct cw_collection *c, CUfunction kernel, uint64_t entered)
     const bool rests = cw_idle_wait(c->context, CW_KERNEL_WATCH_NS);
     cw_in_flight_release();
     cw_kernel_seen(kernel, rests, entered);
+    b->passed = b->passed && !rests;
     if (rests || cw_stream_capture_is_under_way())
         return;
     c->waits = CW_WAITS_KERNEL;
     b->waits = b->spoilt = b->open;
+}
+
+static void give_taken(uint32_t launches)
+{
+    self->taken -= self->taken < launches ? self->taken : launches;
+}
+
+/* Whether a thread of the program may still use its host memory. */
+static bool lives(uint64_t thread)
+{
+    return syscall(SYS_tgkill, getpid(), (pid_t)thread, 0) == 0 || errno != ESRCH;
 }
 
 /* Replays a batch in its own context, which may not be the current one. `armed`: the program's own run was the first
@@ -427,15 +445,18 @@ static void replay_batch(struct cw_collection *c, struct cw_batch *b, bool armed
                                                    : CW_WHY_BESIDE);
     else if (current != c->context && !pushed)
         drop_batch(c, armed, "launches of a context that could not be made current again");
-    else if (b->thread && b->thread != cw_inject_thread() && cw_shared_is_there(&b->record.shared))
+    else if (b->thread && b->thread != cw_inject_thread() && lives(b->thread) &&
+             cw_shared_is_there(&b->record.shared)) {
+        self->taken += TAKEN * c->count;
         drop_batch(c, armed, why_used);
-    else if (!cw_shared_keep_after(&b->record.shared))
+    } else if (!cw_shared_keep_after(&b->record.shared))
         drop_batch(c, armed, CW_WHY_TOO_MUCH_SHARED);
     else if (!armed && !left_alone(c, b))
         drop_batch(c, false, why_touched);
     else if (!armed && (kept_out = arm_behind(c, b)))
         drop_batch(c, false, kept_out);
     else if (!cw_inject->over) {
+        give_taken(b->record.shared.first ? c->count : 0);
         if (cw_batch_replay(c, b, !armed))
             cw_batch_deliver(c);
         cw_shared_put_after(&b->record.shared);
@@ -497,12 +518,19 @@ static bool has_neighbour_device(const struct cw_collection *c)
 void cw_batch_note_slow(struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t took_ns)
 {
     struct cw_driver_launch launch;
+    uint64_t arguments;
     if (took_ns < CW_SLOW_NS || b->slow.runs || !cw_inject_launch(&launch, id, call) || launch.graph ||
-        launch.function == b->slow.innocent)
+        cw_kernel_is_long(launch.function) || !cw_shared_given_alone(id, call, &arguments))
         return;
     b->slow.kernel = launch.function;
     b->slow.config = launch.config;
-    b->slow.trial_ns = took_ns;
+    b->slow.arguments = arguments;
+    b->slow.took_ns = took_ns;
+}
+
+bool cw_batch_is_taken(void)
+{
+    return self->taken >= MOST_TAKEN;
 }
 
 const char *cw_batch_why_alone(const struct cw_collection *c)
@@ -559,6 +587,7 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
         c->launches[0].data.end_ns = end_ns;
         c->launches[0].data.replay = CW_REPLAY_BATCH;
         c->effort.ended = "a launch that is given host memory";
+        give_taken(1);
         if (cw_batch_replay(c, b, true))
             cw_batch_deliver(c);
         else if (!cw_inject->over)
@@ -573,12 +602,13 @@ static void replay_trial(struct cw_collection *c, struct cw_batch *b, CUpti_Call
 void cw_batch_end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_batch *b = self->trial;
+    const uint64_t since = cw_inject_now_ns();
     bool refused = cw_inject_refused(call), rests = cw_idle_wait(c->context, CW_KERNEL_WATCH_NS);
     CUfunction kernel = cw_inject_kernel(id, call);
     if (!cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
     if (rests)
-        cw_batch_note_slow(b, id, call, cw_inject_now_ns() - b->began_ns);
+        cw_batch_note_slow(b, id, call, cw_inject_now_ns() - since);
     bool alone = !self->disturbed && !self->in_flight[CW_BATCH_CHANGES] && !self->in_flight[CW_BATCH_READS] &&
                  cw_collection_noted_all();
     const char *why = cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED

@@ -12,7 +12,6 @@
 enum { CW_MOST_UNREAD = 16, CW_MOST_FAMILIAR = 1024 };
 /* A kernel with host memory that runs for so long may wait there, up to a time limit of its own. */
 #define CW_SLOW_NS UINT64_C(50000000)
-#define CW_SEVERAL_THREADS UINT64_MAX
 
 struct cw_batch {
     bool open;             /* the first pass is running */
@@ -31,15 +30,15 @@ struct cw_batch {
         CUlaunchConfig config;
         bool runs;            /* it was launched again, without a wait */
         uint32_t correlation; /* of that launch */
-        uint64_t trial_ns;    /* what it took alone */
-        CUfunction innocent;  /* the last one that took as long again */
+        uint64_t took_ns;     /* while the program was held up */
+        uint64_t arguments;   /* a hash of those that are no addresses */
         CUevent events[2];    /* before it and behind it */
     } slow;
     uint32_t familiar; /* launches since the last unknown kernel that might have waited; at most CW_MOST_FAMILIAR */
     uint64_t began_ns, ended_ns; /* the program's own run of the batch or trial */
     uint64_t short_ns;           /* time when no checkpoint could be made, or 0 */
     const char *short_why;
-    uint64_t thread;      /* the program\'s that launches with host memory; CW_SEVERAL_THREADS, or 0 for none */
+    uint64_t thread;      /* the program\'s that launches with host memory; 0: none */
     uint32_t lacked;      /* batches one after another that wrote memory without a copy */
     uint32_t correlation; /* correlation of the trial */
     struct cw_record record;
@@ -57,6 +56,7 @@ struct cw_batches {
      * came between */
     struct cw_batch *trial;
     bool disturbed;
+    uint64_t taken; /* launches with host memory to repeat before batches are trusted that other threads may end */
     bool in_vain; /* a wait for work that reaches others was once in vain: the work waits for the program's next step */
     uint64_t first_ns, switched_ns; /* launches counted once between batches: time of the first; time spent on all */
 };
@@ -112,6 +112,8 @@ void cw_batch_tell(const char *text);
 
 /* Notes how long a launch that is given host memory took while the program was held up. */
 void cw_batch_note_slow(struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t took_ns);
+/* Whether threads often end each other's batches, so that launches with host memory are batches of their own. */
+bool cw_batch_is_taken(void);
 /* Why launches that are given host memory must not be repeated, or NULL. */
 const char *cw_batch_why_alone(const struct cw_collection *c);
 /* Begins the trial of a launch that is given host memory. The launch is recorded and about to run alone, because its
