@@ -21,7 +21,7 @@ static _Alignas(1 << 16) uint32_t memory[WORDS];                                
 static uint32_t expected, host_expected, late_repeats;
 static struct pinned {
     uint32_t count, more;
-} pinned[3]; /* nothing is allocated in between, where one would end as the other begins */
+} pinned[4]; /* nothing is allocated in between, where one would end as the other begins */
 #define first pinned[0]
 #define second pinned[2]
 static CUresult (*launch_of_library)(const CUlaunchConfig *, CUfunction, void **, void **);
@@ -99,13 +99,15 @@ static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
         cw_pinned_follow(id, &mine);
 }
 
+static size_t rounding; /* bytes that the driver adds to what the program asks for */
+
 static void allocate(struct pinned *host)
 {
     const cuMemHostAlloc_params params = {.pp = (void **)&host, .bytesize = sizeof *host};
     struct fake_memory *m = fake_memory;
     while (m->size)
         m++;
-    *m = (struct fake_memory){.start = host, .size = sizeof *host, .type = CU_MEMORYTYPE_HOST};
+    *m = (struct fake_memory){.start = host, .size = sizeof *host + rounding, .type = CU_MEMORYTYPE_HOST};
     *host = (struct pinned){1, 1};
     fake_call(follow, CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc, &params, CUDA_SUCCESS);
 }
@@ -248,6 +250,22 @@ Test(given_host, memory_may_be_set_and_freed_before_the_batch_ends)
     cr_expect_eq(second.count, 4711, "nobody writes memory that is freed");
     cr_expect_eq(fake_profiler.sent_count, 5);
     cr_expect_eq(fake_device.on_host, 0, "the copy is freed");
+}
+
+/* The copy that stands for freed memory is as large as the program's. */
+Test(given_host, memory_may_be_larger_to_the_driver)
+{
+    rounding = sizeof(struct pinned);
+    allocate(&first);
+    make_known(&first);
+    launch(both, &first);
+    allocate(&second);
+    launch(both, &second);
+    free_host(&second);
+    cr_expect(is_open());
+    end_batch();
+    cr_expect_eq(fake_profiler.sent_count, 3);
+    cr_expect_eq(fake_device.on_host, 0);
 }
 
 Test(given_host, memory_that_was_there_before_ends_the_batch_where_it_is_freed)

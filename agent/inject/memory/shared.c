@@ -214,6 +214,8 @@ void *cw_shared_replace(struct cw_shared *s, void *memory, size_t size)
         const bool partly = piece->memory != memory && at < begin + size && begin < at + piece->size;
         if (!piece->bytes || partly || cw_shared_hold(piece->bytes, piece->size, begin, begin + size + 1))
             return NULL;
+        if (piece->memory == memory && piece->size < size)
+            return NULL;
         given = piece->memory == memory ? piece : given;
     }
     void *after = given ? cw_arena_alloc(s->arena, size, 1) : NULL;
@@ -226,6 +228,7 @@ void *cw_shared_replace(struct cw_shared *s, void *memory, size_t size)
         if (piece->memory == memory) {
             piece->after = after;
             piece->memory = copy;
+            piece->size = size; /* the driver may name a larger range than the program asked for */
             piece->replaced = true;
             piece->owns = piece == given;
         }
