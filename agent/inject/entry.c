@@ -344,9 +344,7 @@ static void forget_module(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     if (id != CUPTI_DRIVER_TRACE_CBID_cuModuleUnload)
         return;
-    cw_own_calls.unloads = call->callbackSite == CUPTI_API_ENTER;
-    if (!cw_own_calls.unloads)
-        return;
+    cw_own_calls.unloads = true; /* until it returns */
     cw_kernel_forget_module(((const cuModuleUnload_params *)call->functionParams)->hmod);
     cw_regions_forget_module(((const cuModuleUnload_params *)call->functionParams)->hmod);
 }
@@ -390,10 +388,8 @@ static void driver_call(const struct cw_inject_mode *mode, CUpti_CallbackId id, 
         cw_pinned_follow(id, call);
         cw_checkpoint_follow(id, call);
         forget_module(id, call);
-    } else {
-        forget_module(id, call);
+    } else
         cw_in_flight_look();
-    }
 }
 
 static void abandon(void)

@@ -110,20 +110,22 @@ static bool wait_until(struct waiter *w, uint64_t number, const struct timespec 
     return good;
 }
 
-bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns)
+static bool wait_alone(CUcontext context, uint64_t patience_ns, bool patient)
 {
     const struct timespec until = from_now(patience_ns);
     uint64_t number;
     struct waiter *w = ask(context, &number);
-    return number && wait_until(w, number, &until, true);
+    return number && wait_until(w, number, &until, patient);
+}
+
+bool cw_idle_wait_alone(CUcontext context, uint64_t patience_ns)
+{
+    return wait_alone(context, patience_ns, true);
 }
 
 bool cw_idle_soon(CUcontext context, uint64_t patience_ns)
 {
-    const struct timespec until = from_now(patience_ns);
-    uint64_t number;
-    struct waiter *w = ask(context, &number);
-    return number && wait_until(w, number, &until, false);
+    return wait_alone(context, patience_ns, false);
 }
 
 /* Waits for the thread's answer. Our threads never take the library's lock, which the caller may hold. */

@@ -94,12 +94,19 @@ void cw_pinned_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
     }
 }
 
-bool cw_pinned_find(const void *memory, uint64_t count, size_t *size)
+/* The piece that holds an address, or NULL. */
+static const struct cw_pinned_piece *piece_at(uint64_t address)
 {
     const struct cw_pinned_piece *piece = self->first;
-    while (piece && piece->memory != memory)
+    while (piece && address - (uintptr_t)piece->memory >= piece->size)
         piece = piece->next;
-    if (!piece || piece->registered || piece->number <= count)
+    return piece;
+}
+
+bool cw_pinned_find(const void *memory, uint64_t count, size_t *size)
+{
+    const struct cw_pinned_piece *piece = piece_at((uintptr_t)memory);
+    if (!piece || piece->memory != memory || piece->registered || piece->number <= count)
         return false;
     *size = piece->size;
     return true;
@@ -107,13 +114,12 @@ bool cw_pinned_find(const void *memory, uint64_t count, size_t *size)
 
 bool cw_pinned_holds(uint64_t address, uint64_t *start, size_t *size)
 {
-    for (const struct cw_pinned_piece *piece = self->first; piece; piece = piece->next)
-        if (address - (uintptr_t)piece->memory < piece->size) {
-            *start = (uintptr_t)piece->memory;
-            *size = piece->size;
-            return true;
-        }
-    return false;
+    const struct cw_pinned_piece *piece = piece_at(address);
+    if (!piece)
+        return false;
+    *start = (uintptr_t)piece->memory;
+    *size = piece->size;
+    return true;
 }
 
 void cw_pinned_forget(void)

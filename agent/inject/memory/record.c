@@ -261,6 +261,11 @@ static bool keep_launch(struct cw_record *r, struct cw_operation *op, const stru
     return l->packed ? keep_packed(r, op, l->packed) : keep_parameters(r, op, l->parameters);
 }
 
+static bool is_given(const struct cw_operation *op)
+{
+    return op->given.first != op->given.end;
+}
+
 /* ---- recording and playing -------------------------------------------------------------------------------------- */
 
 static struct cw_operation *new_operation(struct cw_record *r)
@@ -299,7 +304,6 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
     if (!good)
         return false;
     op->given.first = r->shared.first;
-    r->shares = op->given.first != op->given.end;
     append(r, op, cw_inject_stream(id, op->launches ? op->config.hStream : op->transfer.stream));
     return true;
 }
@@ -341,7 +345,7 @@ void cw_record_refuse(struct cw_record *r)
 
 bool cw_record_launch_shares(const struct cw_record *r)
 {
-    return r->launch && r->launch->given.first != r->launch->given.end;
+    return r->launch && is_given(r->launch);
 }
 
 void cw_record_kernels(const struct cw_record *r, void (*each)(void *user, CUfunction kernel), void *user)
@@ -354,7 +358,7 @@ void cw_record_kernels(const struct cw_record *r, void (*each)(void *user, CUfun
 void cw_record_given_host(const struct cw_record *r, void (*each)(void *user, CUfunction kernel), void *user)
 {
     for (const struct cw_operation *op = r->first; op; op = op->next)
-        if (op->given.first != op->given.end)
+        if (is_given(op))
             each(user, op->function);
 }
 
@@ -425,7 +429,7 @@ CUresult cw_record_play(const struct cw_record *r, void (*before)(void *user, ui
     uint32_t launches = 0;
     CUresult result = CUDA_SUCCESS;
     for (const struct cw_operation *op = r->first; op && result == CUDA_SUCCESS; last = op, op = op->next) {
-        const bool given = op->given.first != op->given.end;
+        const bool given = is_given(op);
         if (last && (given || last->stream != op->stream)) /* the program's order between streams is not known here */
             result = cw_inject->api.cuCtxSynchronize();
         if (result == CUDA_SUCCESS && given && !cw_shared_restore_span(&r->shared, op->given))

@@ -24,7 +24,6 @@ struct cw_record {
     struct cw_shared shared;
     uint64_t since; /* host allocations until the first call (cw_pinned.count) */
     bool rests;     /* the context has no work when the current call is added */
-    bool shares;    /* the last call is given memory that the host shares */
 };
 
 /* Looks up the names of the driver's calls; false if the driver cannot describe a kernel's parameters. */

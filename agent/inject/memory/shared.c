@@ -2,6 +2,7 @@
 
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/pinned.h"
+#include "agent/inject/memory/regions.h"
 
 static const size_t most_bytes = (size_t)256 << 20, most_beside = 1 << 20, /* of one launch alone; beside others */
     most_searched = 4 << 20;
@@ -79,7 +80,7 @@ static void look_at(struct given *g, const void *parameter, size_t size)
     for (size_t at = 0; at + 8 <= size; at += 8) {
         uint64_t word;
         memcpy(&word, (const uint8_t *)parameter + at, sizeof word);
-        const int type = type_of(word);
+        const int type = cw_regions_have(word) ? CU_MEMORYTYPE_DEVICE : type_of(word); /* which asks the driver */
         const bool pinned = type == CU_MEMORYTYPE_HOST && !is_managed(word);
         g->pinned = g->pinned || pinned;
         g->hash = pinned ? g->hash : cw_inject_mix(g->hash, word);

@@ -257,10 +257,12 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
 static bool joins(const struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
                   const CUpti_CallbackData *call)
 {
-    const bool can = b->open && c->running == CW_STANDS_BY && cw_shared_given(id, call) &&
+    /* the arguments last: every launch of such a batch comes here */
+    const bool can = b->open && c->running == CW_STANDS_BY &&
                      cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_RESTS && !cw_batch_is_taken() &&
                      (!b->thread || b->thread == cw_inject_thread()) && !cw_batch_why_alone(c) && cw_idle_can_watch() &&
-                     cw_in_flight_no_launch() && cw_idle_soon(c->context, join_patience_ns);
+                     cw_in_flight_no_launch() && cw_shared_given(id, call) &&
+                     cw_idle_soon(c->context, join_patience_ns);
     b->passed = b->passed && !can;
     return can;
 }
@@ -270,8 +272,9 @@ static bool joins(const struct cw_collection *c, struct cw_batch *b, CUpti_Callb
 static bool needs_trial(const struct cw_collection *c, const struct cw_batch *b, CUpti_CallbackId id,
                         const CUpti_CallbackData *call)
 {
-    return b->record.shares && (b->record.shared.alone || cw_batch_is_taken() || cw_batch_why_alone(c) ||
-                                !cw_idle_can_watch() || cw_kernel_habit(cw_inject_kernel(id, call)) != CW_KERNEL_RESTS);
+    return cw_record_launch_shares(&b->record) &&
+           (b->record.shared.alone || cw_batch_is_taken() || cw_batch_why_alone(c) || !cw_idle_can_watch() ||
+            cw_kernel_habit(cw_inject_kernel(id, call)) != CW_KERNEL_RESTS);
 }
 
 /* Adds a launch to the open batch, or to a new one. Returns NULL, or the reason why not. */
@@ -297,8 +300,9 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     else if (!why && needs_trial(c, b, id, call))
         why = cw_batch_begin_trial(c, b, id, call);
     else if (!why) {
-        b->familiar = b->record.shares ? 0 : b->familiar; /* CUPTI must not wait for it in the program's own run */
-        b->thread = b->record.shares ? cw_inject_thread() : b->thread;
+        const bool shares = cw_record_launch_shares(&b->record);
+        b->familiar = shares ? 0 : b->familiar; /* CUPTI must not wait for it in the program's own run */
+        b->thread = shares ? cw_inject_thread() : b->thread;
         why = b->open ? NULL : open_batch(c, b);
     }
     if (!why && (self->trial == b || cw_collection_launch(c, id, call, call->symbolName)))
