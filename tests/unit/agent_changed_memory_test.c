@@ -2,15 +2,12 @@
  * without room for a copy costs launches, never results. */
 #include <criterion/criterion.h>
 
-#include "agent/inject/memory/mirror.h"
-#include "agent/inject/modes/batches.h"
-#include "tests/support/fake_device.h"
-#include "tests/support/fake_profiler.h"
+#include "tests/support/fake_batches.h"
 
 enum { KERNEL = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, LAUNCHES = 3, WORDS = 1 << 16 };
 #define GB ((size_t)1 << 30)
 
-static const CUcontext context = (CUcontext)0x10;
+static const CUcontext context = FAKE_BATCHES_CONTEXT;
 static _Alignas(1 << 16) uint32_t memory[WORDS]; /* of the device, four chunks */
 static uint32_t expected, place;                 /* a kernel changes this word */
 static int replays;
@@ -28,39 +25,18 @@ static CUresult run_again(CUfunction function)
     return CUDA_SUCCESS;
 }
 
-static CUptiResult never(struct cw_checkpoint *checkpoint)
-{
-    cr_assert_fail("the library has nothing to do");
-    return checkpoint ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
-}
-
 static void set_up(void)
 {
     struct cw_writer setup;
-    fake_profiler_begin(&setup, FAKE_PARTS, FAKE_PASSES);
-    fake_ask(&setup, CW_REPLAY_BATCH, false, NULL);
-    fake_total = 16 * GB;
-    fake_device_begin(8 * GB);
+    fake_batches_begin(&setup);
     fake_device.run = run_again;
-    fake_device.counting = &fake_profiler.running;
-    *cw_checkpoint_library = (struct cw_checkpoint_library){never, never, never};
-    fake_profiler.current = context;
-    fake_setup(&cw_inject_batch, &setup);
     for (uint32_t i = 0; i < WORDS; i++)
         memory[i] = expected = 1;
     place = 5;
-    fake_device_allocate(memory, sizeof memory);
-    cw_inject_batch.context_created(context, 0);
+    fake_batches_start(&setup, memory, sizeof memory);
 }
 
-static void tear_down(void)
-{
-    cw_mirror_forget(context);
-    fake_device_end();
-    fake_profiler_end();
-}
-
-TestSuite(changed_memory, .init = set_up, .fini = tear_down);
+TestSuite(changed_memory, .init = set_up, .fini = fake_batches_end);
 
 static void run_batch(void)
 {

@@ -5,17 +5,12 @@
 #include <unistd.h>
 
 #include "agent/inject/memory/kernels.h"
-#include "agent/inject/memory/mirror.h"
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/memory/regions.h"
-#include "agent/inject/modes/batches.h"
-#include "tests/support/fake_device.h"
-#include "tests/support/fake_profiler.h"
+#include "tests/support/fake_batches.h"
 
 enum { KERNEL = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, WORDS = 1 << 14 };
-#define GB ((size_t)1 << 30)
-
-static const CUcontext context = (CUcontext)0x10;
+static const CUcontext context = FAKE_BATCHES_CONTEXT;
 static const CUfunction alone = (CUfunction)1, both = (CUfunction)2, waiting = (CUfunction)3; /* parameters of each */
 static _Alignas(1 << 16) uint32_t memory[WORDS];                                              /* of the device */
 static uint32_t expected, host_expected, late_repeats;
@@ -80,12 +75,6 @@ static CUresult destroy_event(CUevent event)
     return CUDA_SUCCESS;
 }
 
-static CUptiResult never(struct cw_checkpoint *checkpoint)
-{
-    cr_assert_fail("the library has nothing to do");
-    return checkpoint ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
-}
-
 static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const bool entered = call->callbackSite == CUPTI_API_ENTER;
@@ -128,12 +117,8 @@ static void set_up(void)
                                              {CUPTI_DRIVER_TRACE_CBID_cuMemFreeHost, "cuMemFreeHost"},
                                              {0}};
     struct cw_writer setup;
-    fake_profiler_begin(&setup, FAKE_PARTS, FAKE_PASSES);
+    fake_batches_begin(&setup);
     fake_names = names;
-    fake_ask(&setup, CW_REPLAY_BATCH, false, NULL);
-    fake_total = 16 * GB;
-    fake_device_begin(8 * GB);
-    fake_device.counting = &fake_profiler.running;
     launch_of_library = cw_inject->api.cuLaunchKernelEx;
     cw_inject->api.cuLaunchKernelEx = launch_again;
     cw_inject->api.cuEventCreate = create_event;
@@ -142,23 +127,12 @@ static void set_up(void)
     cw_inject->api.cuEventElapsedTime = time_between;
     cw_inject->api.cuEventDestroy_v2 = destroy_event;
     events = 0;
-    *cw_checkpoint_library = (struct cw_checkpoint_library){never, never, never};
-    fake_profiler.current = context;
-    fake_setup(&cw_inject_batch, &setup);
     memory[0] = expected = 1;
     late_repeats = 0;
-    fake_device_allocate(memory, sizeof memory);
-    cw_inject_batch.context_created(context, 0);
+    fake_batches_start(&setup, memory, sizeof memory);
 }
 
-static void tear_down(void)
-{
-    cw_mirror_forget(context);
-    fake_device_end();
-    fake_profiler_end();
-}
-
-TestSuite(given_host, .init = set_up, .fini = tear_down);
+TestSuite(given_host, .init = set_up, .fini = fake_batches_end);
 
 static bool is_busy_behind; /* the next launch does not end while the program is held up */
 
