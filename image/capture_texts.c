@@ -279,6 +279,10 @@ enum cw_status cw_capture_texts_take(const struct cw_chunk *chunk, uint8_t *cons
     case CW_CHUNK_SASS:
         take_batch(&t, chunk->type);
         break;
+    case CW_CHUNK_UNCOUNTED:
+        copy(&t, 4 + 4 + 4); /* device, process, kernels */
+        take_text(&t, &kernels);
+        break;
     case CW_CHUNK_TRACE_TEXTS:
         take_trace_texts(&t, uses);
         break;

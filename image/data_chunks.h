@@ -19,6 +19,7 @@
 #define CW_CHUNK_MODULE CW_CHUNK_TYPE('M', 'O', 'D', 'L')
 #define CW_CHUNK_PC CW_CHUNK_TYPE('P', 'C', 'S', 'M')
 #define CW_CHUNK_SASS CW_CHUNK_TYPE('S', 'A', 'S', 'S')
+#define CW_CHUNK_UNCOUNTED CW_CHUNK_TYPE('N', 'C', 'N', 'T')
 #define CW_CHUNK_TRACE_KINDS CW_CHUNK_TYPE('T', 'K', 'N', 'D')
 #define CW_CHUNK_TRACE_PROCESS CW_CHUNK_TYPE('T', 'P', 'R', 'C')
 #define CW_CHUNK_TRACE_TEXTS CW_CHUNK_TYPE('T', 'S', 'T', 'R')

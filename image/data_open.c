@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "image/directory.h"
+#include "image/pc_data.h"
 #include "image/pm_view.h"
 #include "image/range_read.h"
 #include "image/range_view.h"
@@ -14,6 +15,11 @@
 struct located {
     struct cw_device device;
     uint64_t offset;
+};
+
+struct missed {
+    struct cw_uncounted uncounted;
+    uint64_t place; /* of the chunk */
 };
 
 /* State of the one walk over all chunks. */
@@ -26,7 +32,8 @@ struct parse {
     struct located *devices;
     struct cw_gpu_clocks *clocks;
     uint64_t *clocks_at;
-    size_t device_count, device_room, clocks_room, clocks_at_room;
+    struct missed *missed;
+    size_t device_count, device_room, clocks_room, clocks_at_room, missed_count, missed_room;
     void *numbers; /* a tree of the devices' numbers */
     struct cw_range_parts parts;
     struct cw_pm_reading *pm;
@@ -162,12 +169,73 @@ static int by_number(const void *left, const void *right)
     return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
 }
 
+static enum cw_status add_uncounted(struct parse *p, const struct cw_chunk *chunk)
+{
+    struct missed *grown = cw_grown(p->missed, &p->missed_room, p->missed_count, sizeof *grown);
+    if (!grown)
+        return cw_error_nomem(p->file.err);
+    p->missed = grown;
+    grown[p->missed_count].place = chunk->place;
+    struct cw_reader in;
+    cw_chunk_open(&p->file, chunk, &in);
+    cw_uncounted_read(&grown[p->missed_count++].uncounted, &in, p->arena);
+    return cw_chunk_finish(&in, chunk);
+}
+
+static int by_device_and_place(const void *left, const void *right)
+{
+    const struct missed *a = left, *b = right;
+    const int order = (a->uncounted.device > b->uncounted.device) - (a->uncounted.device < b->uncounted.device);
+    return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+/* Adds texts about launches that were not counted to the attributes of their device. */
+static bool describe_uncounted(struct cw_device *device, const struct cw_uncounted *sum, struct cw_arena *arena)
+{
+    const char *launches = cw_uncounted_launches(sum, arena);
+    const char *example = cw_arena_printf(arena, "%" PRIu32 ", such as %s", sum->kernels, sum->example);
+    uint32_t n = device->attribute_count;
+    struct cw_pair *pairs = cw_arena_alloc(arena, (size_t)n + 2, sizeof *pairs);
+    if (!launches || !example || !pairs)
+        return false;
+    if (n)
+        memcpy(pairs, device->attributes, n * sizeof *pairs);
+    if (*launches)
+        pairs[n++] = (struct cw_pair){"launches_not_counted", launches};
+    if (sum->kernels)
+        pairs[n++] = (struct cw_pair){"kernels_not_counted", example};
+    device->attributes = pairs;
+    device->attribute_count = n;
+    return true;
+}
+
+/* Sums up NCNT chunks by device. A device whose description is lost has none. */
+static bool describe_all_uncounted(struct parse *p)
+{
+    size_t at = 0;
+    if (p->missed_count)
+        qsort(p->missed, p->missed_count, sizeof *p->missed, by_device_and_place);
+    for (size_t i = 0; i < p->device_count; i++) {
+        struct cw_device *device = &p->devices[i].device;
+        while (at < p->missed_count && p->missed[at].uncounted.device < device->index)
+            at++;
+        struct cw_uncounted sum = {.example = ""};
+        for (; at < p->missed_count && p->missed[at].uncounted.device == device->index; at++)
+            cw_uncounted_add(&sum, &p->missed[at].uncounted);
+        if (cw_uncounted_any(&sum) && !describe_uncounted(device, &sum, p->arena))
+            return false;
+    }
+    return true;
+}
+
 /* Sorts devices by number: a file has them in the order of their first use. */
 static enum cw_status sort_devices(struct parse *p)
 {
     struct cw_device *devices = cw_field_array(&p->file, p->arena, p->device_count, sizeof *devices);
     if (p->device_count)
         qsort(p->devices, p->device_count, sizeof *p->devices, by_number);
+    if (!describe_all_uncounted(p))
+        return cw_error_nomem(p->file.err);
     for (size_t i = 0; devices && i < p->device_count; i++) {
         devices[i] = p->devices[i].device;
         if (i && devices[i - 1].index == devices[i].index)
@@ -411,6 +479,8 @@ static enum cw_status take_chunk(struct parse *p, const struct cw_chunk *chunk)
         return cw_pm_reading_take(p->pm, chunk);
     if (chunk->type == CW_CHUNK_GPU_CLOCKS && chunk->flags == CW_CHUNK_OPTIONAL)
         return add_clocks(p, chunk);
+    if (chunk->type == CW_CHUNK_UNCOUNTED && chunk->flags == CW_CHUNK_OPTIONAL)
+        return add_uncounted(p, chunk);
     const size_t pos = (size_t)chunk->offset;
     if (known)
         return cw_reader_fail_at(&p->file, pos, "found chunk %s with flags %u, expected flags 0", text, chunk->flags);
@@ -507,6 +577,7 @@ enum cw_status cw_counter_data_open_ranks(struct cw_counter_data *data, const st
     tdestroy(p.numbers, leave);
     free(p.devices);
     free(p.clocks_at);
+    free(p.missed);
     if (status != CW_OK)
         *data = (struct cw_counter_data){0};
     return status;

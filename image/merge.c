@@ -273,7 +273,7 @@ static struct places find_numbers(const struct cw_chunk *chunk)
     }
     bool first = chunk->type == CW_CHUNK_DEVICE || chunk->type == CW_CHUNK_SAMPLES || chunk->type == CW_CHUNK_CLOCK ||
                  chunk->type == CW_CHUNK_WINDOW || chunk->type == CW_CHUNK_PC || chunk->type == CW_CHUNK_SASS ||
-                 chunk->type == CW_CHUNK_GPU_CLOCKS;
+                 chunk->type == CW_CHUNK_UNCOUNTED || chunk->type == CW_CHUNK_GPU_CLOCKS;
     return (struct places){0, 0, first};
 }
 
@@ -459,6 +459,7 @@ static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const 
     case CW_CHUNK_LAUNCHES:
     case CW_CHUNK_PC:
     case CW_CHUNK_SASS:
+    case CW_CHUNK_UNCOUNTED:
         return copy_chunk(m, input, chunk);
     case CW_CHUNK_GPU_CLOCKS:
         return is_described(m, device_number(chunk)) ? copy_chunk(m, input, chunk) : CW_OK;

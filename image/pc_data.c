@@ -285,6 +285,61 @@ void cw_sass_batch_read(struct cw_sass_batch *b, struct cw_reader *in, struct cw
     b->records = records;
 }
 
+/* ---- launches that were not counted ----------------------------------------------------------------------------- */
+
+void cw_uncounted_write(const struct cw_uncounted *u, struct cw_writer *out)
+{
+    cw_write_u32(out, u->device);
+    cw_write_u32(out, u->process);
+    cw_write_u32(out, u->kernels);
+    cw_write_string(out, u->example);
+    cw_write_u64(out, u->graphs);
+    cw_write_u64(out, u->launchers);
+    cw_write_u64(out, u->others);
+}
+
+void cw_uncounted_read(struct cw_uncounted *u, struct cw_reader *in, struct cw_arena *arena)
+{
+    *u = (struct cw_uncounted){.device = cw_read_u32(in)};
+    u->process = cw_read_u32(in);
+    u->kernels = cw_read_u32(in);
+    u->example = cw_read_string(in, arena);
+    u->graphs = cw_read_u64(in);
+    u->launchers = cw_read_u64(in);
+    u->others = cw_read_u64(in);
+}
+
+bool cw_uncounted_any(const struct cw_uncounted *u)
+{
+    return u->kernels || u->graphs || u->launchers || u->others;
+}
+
+void cw_uncounted_add(struct cw_uncounted *sum, const struct cw_uncounted *more)
+{
+    if (!sum->kernels)
+        sum->example = more->example;
+    sum->kernels += more->kernels;
+    sum->graphs += more->graphs;
+    sum->launchers += more->launchers;
+    sum->others += more->others;
+}
+
+const char *cw_uncounted_launches(const struct cw_uncounted *u, struct cw_arena *arena)
+{
+    const struct {
+        uint64_t count;
+        const char *of;
+    } reasons[] = {{u->graphs, "of CUDA graphs"},
+                   {u->launchers, "of kernels that launch others or work across GPUs"},
+                   {u->others, "of kernels that were not patched"}};
+    const char *text = "";
+    for (size_t i = 0; text && i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].count)
+            text =
+                cw_arena_printf(arena, "%s%s%" PRIu64 " %s", text, *text ? ", " : "", reasons[i].count, reasons[i].of);
+    return text;
+}
+
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
 
 void cw_module_write(const struct cw_module *module, struct cw_writer *out)
@@ -310,6 +365,13 @@ void cw_pc_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *ou
 void cw_sass_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *out)
 {
     write_payload(CW_CHUNK_SASS, payload, size, out);
+}
+
+void cw_uncounted_chunk_write(const struct cw_uncounted *uncounted, struct cw_writer *out)
+{
+    size_t start = cw_chunk_begin(out, CW_CHUNK_UNCOUNTED, CW_CHUNK_OPTIONAL);
+    cw_uncounted_write(uncounted, out);
+    cw_chunk_end(out, start);
 }
 
 static void read_module(struct cw_module *module, struct cw_reader *in)

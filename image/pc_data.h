@@ -62,6 +62,14 @@ struct cw_sass_batch {
     } * records;
 };
 
+struct cw_uncounted { /* work that SASS metrics did not count since the chunk before */
+    uint32_t device, process;
+    uint32_t kernels;    /* launched, without records */
+    const char *example; /* the name of one, "" for none */
+    /* Launches: of CUDA graphs, of kernels that launch others or work across GPUs, of kernels that were not patched. */
+    uint64_t graphs, launchers, others;
+};
+
 struct cw_pc_data {
     uint32_t module_count, pc_count, sass_count;
     const struct cw_module *modules;
@@ -78,12 +86,21 @@ enum cw_status cw_pc_data_read(struct cw_pc_data *data, const void *bytes, size_
 void cw_module_write(const struct cw_module *module, struct cw_writer *out);
 void cw_pc_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *out);
 void cw_sass_chunk_write(const uint8_t *payload, size_t size, struct cw_writer *out);
+void cw_uncounted_chunk_write(const struct cw_uncounted *uncounted, struct cw_writer *out);
 
 /* Write and read payloads alone. Reading does not check that every byte was read. */
 void cw_pc_batch_write(const struct cw_pc_batch *batch, struct cw_writer *out);
 void cw_pc_batch_read(struct cw_pc_batch *batch, struct cw_reader *in, struct cw_arena *arena);
 void cw_sass_batch_write(const struct cw_sass_batch *batch, struct cw_writer *out);
 void cw_sass_batch_read(struct cw_sass_batch *batch, struct cw_reader *in, struct cw_arena *arena);
+void cw_uncounted_write(const struct cw_uncounted *uncounted, struct cw_writer *out);
+void cw_uncounted_read(struct cw_uncounted *uncounted, struct cw_reader *in, struct cw_arena *arena);
+
+bool cw_uncounted_any(const struct cw_uncounted *uncounted);
+/* Adds `more` to `sum`. */
+void cw_uncounted_add(struct cw_uncounted *sum, const struct cw_uncounted *more);
+/* Describes the launches, "" for none. NULL when out of memory. */
+const char *cw_uncounted_launches(const struct cw_uncounted *uncounted, struct cw_arena *arena);
 
 /* Whether `wanted` is the full, the short or the legacy name of the stall reason `name`: "long_scoreboard" and
  * "MEMORY_DEPENDENCY" match "smsp__pcsamp_warps_issue_stalled_long_scoreboard" and its twin "..._not_issued". */

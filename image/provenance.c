@@ -167,6 +167,8 @@ static bool take_numbers(struct finding *f, const struct cw_chunk *chunk, const 
         return take_range(f, chunk);
     case CW_CHUNK_LAUNCHES:
         return add_process(f, first);
+    case CW_CHUNK_UNCOUNTED:
+        return add_process(f, second);
     case CW_CHUNK_PC:
     case CW_CHUNK_SASS:
         add_time(f, cw_read_u64(&in));

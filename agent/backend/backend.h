@@ -55,8 +55,8 @@ struct cw_pc_options {
      * some of the launches. */
     struct cw_filter_options filter;
     struct cw_trace_window_options when; /* as in cw_range_options */
+    uint64_t flush_ns;                   /* longest time before samples are written; counts, unless that takes long */
     /* for PC sampling: */
-    uint64_t flush_ns;
     enum cw_pc_mode mode;
     uint8_t period;        /* 0: CUPTI's default */
     uint64_t buffer_bytes; /* size of the hardware's buffer, 0: CUPTI's default */

@@ -17,26 +17,9 @@ enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const st
     return metrics ? CW_OK : cw_error_nomem(err);
 }
 
-const char *cw_uncounted_launches(const struct cw_uncounted *u, struct cw_arena *arena)
+bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, struct cw_arena *arena)
 {
-    const struct {
-        uint64_t count;
-        const char *of;
-    } reasons[] = {{u->graphs, "of CUDA graphs"},
-                   {u->launchers, "of kernels that launch others or work across GPUs"},
-                   {u->others, "of kernels that were not patched"}};
-    const char *text = "";
-    for (size_t i = 0; text && i < sizeof reasons / sizeof *reasons; i++)
-        if (reasons[i].count)
-            text = cw_arena_printf(arena, "%s%s%llu %s", text, *text ? ", " : "", (unsigned long long)reasons[i].count,
-                                   reasons[i].of);
-    return text;
-}
-
-bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, const struct cw_uncounted *uncounted,
-                    struct cw_arena *arena)
-{
-    struct cw_pair *pairs = cw_arena_alloc(arena, (size_t)device->attribute_count + 3, sizeof *pairs);
+    struct cw_pair *pairs = cw_arena_alloc(arena, (size_t)device->attribute_count + 1, sizeof *pairs);
     const char *filter = cw_trace_window_filter_text(&o->when, &o->filter, arena);
     uint32_t n = device->attribute_count;
     if (!pairs || !filter)
@@ -45,17 +28,6 @@ bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *o, con
         pairs[i] = device->attributes[i];
     if (*filter)
         pairs[n++] = (struct cw_pair){"filter", filter};
-    const char *launches = uncounted ? cw_uncounted_launches(uncounted, arena) : "";
-    if (!launches)
-        return false;
-    if (*launches)
-        pairs[n++] = (struct cw_pair){"launches_not_counted", launches};
-    if (uncounted && uncounted->count) {
-        char *text = cw_arena_printf(arena, "%u, such as %s", uncounted->count, uncounted->example);
-        if (!text)
-            return false;
-        pairs[n++] = (struct cw_pair){"kernels_not_counted", text};
-    }
     device->attribute_count = n;
     device->attributes = pairs;
     return true;

@@ -8,17 +8,8 @@
 /* Makes the schema of a capture without a plan: no counters, no passes. Lists are in `arena`. */
 enum cw_status cw_pc_schema(struct cw_schema *schema, const char *chip, const struct cw_pc_options *options,
                             struct cw_arena *arena, struct cw_error *err);
-struct cw_uncounted {
-    uint32_t count; /* of launched kernels without records */
-    const char *example;
-    uint64_t graphs, launchers, others; /* launches: of graphs, of kernels that launch others or of collectives, and of
-                                           kernels that were not patched */
-};
-/* Describes the launches that were not counted, "" for none. NULL when out of memory. */
-const char *cw_uncounted_launches(const struct cw_uncounted *uncounted, struct cw_arena *arena);
-/* Adds the capture's attributes to a device; `uncounted` may be NULL. False when out of memory. */
-bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *options, const struct cw_uncounted *uncounted,
-                    struct cw_arena *arena);
+/* Adds the capture's attributes to a device. False when out of memory. */
+bool cw_pc_describe(struct cw_device *device, const struct cw_pc_options *options, struct cw_arena *arena);
 /* Appends a batch as a chunk made by `write`, and frees it. */
 enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
                             void (*write)(const uint8_t *payload, size_t size, struct cw_writer *out),

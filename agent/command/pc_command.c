@@ -118,6 +118,9 @@ static const struct cw_option sass_options[] = {
      "sub-partitions",
      CW_OPTION_TAKE(split_metrics)},
     {"list", 0, NULL, "print the SASS metrics of this node's GPU", CW_OPTION_FLAG(struct pc_arguments, list)},
+    {"flush", 0, "SECONDS",
+     "write counts this often, for a program that is killed; less often if that takes long (default: 5)",
+     CW_OPTION_RARE, CW_OPTION_UNITS(struct pc_arguments, options.flush_ns, 0, 1000000, 1000000000)},
     {CW_OPTION_ROWS(common_options)},
     {CW_OPTION_CHECK(check_arguments)},
     {0},
@@ -135,9 +138,10 @@ static int run(const struct cw_usage *usage, int argc, char **argv, bool sass)
     static struct pc_arguments a;
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
-    a = (struct pc_arguments){
-        .capture = {.backend = cw_command_default_backend()},
-        .options = {.sass = sass, .flush_ns = UINT64_C(1000000000), .filter = {.launch_count = UINT64_MAX}}};
+    a = (struct pc_arguments){.capture = {.backend = cw_command_default_backend()},
+                              .options = {.sass = sass,
+                                          .flush_ns = UINT64_C(1000000000) * (sass ? 5 : 1),
+                                          .filter = {.launch_count = UINT64_MAX}}};
     cw_usage_read(usage, argc, argv, &a);
     if (a.list) /* --list uses neither */
         a.capture.options.output = NULL, a.capture.options.argv = NULL;

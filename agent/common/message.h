@@ -39,9 +39,7 @@ enum cw_message_type {
     CW_MESSAGE_FAIL,       /* status: u32, text: string; the capture of this process is over */
     CW_MESSAGE_MODULE,     /* crc: u64, code: to the end */
     CW_MESSAGE_PC,         /* the payload of a PCSM chunk */
-    CW_MESSAGE_SASS,       /* kernels not counted: u32, one of them: string, launches not counted: u64 of graphs, u64
-                               of kernels that launch others and of collectives, u64 of others; the payload of a SASS
-                               chunk */
+    CW_MESSAGE_SASS,       /* the payloads of an NCNT and a SASS chunk */
     CW_MESSAGE_TRACE_PAGE, /* empty, with memory: a struct cw_trace_page, which the agent keeps */
     CW_MESSAGE_TRACE,      /* whole chunks TSTR and TREC, of process 0 */
     CW_MESSAGE_ATTACH,     /* path of CUPTI: string. The first message of an agent that attaches to a running program

@@ -830,7 +830,9 @@ EXPORT void counterworks_inside_flush(void)
         cw_trace_flush();
     } else {
         cw_inject_acquire();
-        if (mode && mode->rest && !cw_inject->over)
+        if (mode && mode->flush && !cw_inject->over)
+            mode->flush();
+        else if (mode && mode->rest && !cw_inject->over)
             mode->rest();
         cw_inject_release();
     }

@@ -98,7 +98,8 @@ enum counterworks_status counterworks_collect_open(struct counterworks_collect *
 void counterworks_collect_start(struct counterworks_collect *session);
 void counterworks_collect_stop(struct counterworks_collect *session);
 
-/* Ends what is being collected, so that its launches or ranges are written to the file, which can be read meanwhile. */
+/* Writes what was collected so far to the file of `output`, and ends a batch or range for that. The program can read
+ * the file while the session goes on: as many complete rows as there are. */
 void counterworks_collect_flush(struct counterworks_collect *session);
 
 /* Ends the session and completes the file. `tell` gets each line that the agent prints, as of work that could not be

@@ -192,6 +192,8 @@ static enum cw_status save_instructions(struct job *j, const char *name, enum cw
     cw_module_write(&module, &out);
     (profiler == CW_PROFILER_SASS ? write_sass : write_pc)(j, &payload);
     (profiler == CW_PROFILER_SASS ? cw_sass_chunk_write : cw_pc_chunk_write)(payload.data, payload.size, &out);
+    if (profiler == CW_PROFILER_SASS)
+        cw_uncounted_chunk_write(&(struct cw_uncounted){.process = 7, .kernels = 1, .example = j->text}, &out);
     cw_counter_data_write_end(0, 0, CW_END_EXITED, 0, &out);
     cw_writer_free(&payload);
     return save(j, name, &out);

@@ -16,6 +16,7 @@ static CUcontext lazily; /* there CUPTI can patch single kernels only */
 static bool singly;      /* it is to patch single kernels from now on */
 static bool breaks;      /* the capture ends as counting stops */
 static struct cw_filter_options filter;
+static uint64_t interval_ns = UINT64_C(1) << 60; /* at which counts are sent; 0: at each launch */
 
 static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
 {
@@ -138,6 +139,7 @@ static void begin(void)
     api->cuFuncLoad = load_function;
     cw_writer_init(&setup);
     cw_write_u8(&setup, false);
+    cw_write_u64(&setup, interval_ns);
     cw_write_u32(&setup, 1);
     cw_write_string(&setup, "smsp__sass_inst_executed");
     cw_write_u8(&setup, 0);
@@ -166,10 +168,10 @@ static void expect_sent(uint32_t uncounted, const uint64_t *values, uint32_t cou
     struct cw_sass_batch batch;
     struct cw_arena *arena = cw_arena_create();
     cw_reader_init(&in, fake_profiler.other, fake_profiler.other_size, "message", 0, NULL);
-    cr_expect_eq(cw_read_u32(&in), uncounted);
-    cw_read_string(&in, arena);
-    for (size_t i = 0; i < 3; i++)
-        cr_expect_eq(cw_read_u64(&in), launches[i]);
+    struct cw_uncounted missed;
+    cw_uncounted_read(&missed, &in, arena);
+    cr_expect_eq(missed.kernels, uncounted);
+    cr_expect(missed.graphs == launches[0] && missed.launchers == launches[1] && missed.others == launches[2]);
     cw_sass_batch_read(&batch, &in, arena);
     cr_assert_eq(in.status, CW_OK);
     cr_assert_eq(batch.record_count, count);
@@ -601,4 +603,41 @@ Test(sass, nor_the_begin_of_a_capture)
     cr_expect(cw_inject->over);
     cr_expect_eq(disabled, 0);
     fake_profiler_end();
+}
+
+/* A program that is killed has sent its counts until then. */
+Test(sass, counts_are_sent_while_the_program_runs)
+{
+    records = 2;
+    interval_ns = 0;
+    begin();
+    graph();
+    launches[0] = 1;
+    expect_sent(0, NULL, 0);
+    launches[0] = 0;
+    kernel("_Z3addPfi");
+    expect_sent(0, (const uint64_t[]){10, 11}, 2);
+    kernel("_Z3subPfi");
+    expect_sent(0, (const uint64_t[]){20, 22}, 2);
+    cr_expect(disabled < enabled, "counting goes on");
+    mode->finish();
+    expect_sent(1, (const uint64_t[]){10, 11}, 2);
+    end();
+}
+
+Test(sass, a_kernel_that_does_not_end_delays_them)
+{
+    records = 1;
+    begin();
+    kernel("_Z3addPfi");
+    fake_profiler.busy = true;
+    mode->flush();
+    cr_expect_eq(fake_profiler.others, 0);
+    cr_expect(!cw_inject->over);
+    fake_profiler.busy = false;
+    mode->flush();
+    cr_expect_eq(fake_profiler.others, 1);
+    expect_sent(0, (const uint64_t[]){10}, 1);
+    mode->finish();
+    end();
 }

@@ -189,7 +189,10 @@ static void check_instructions(enum cw_profiler profiler)
         uint32_t device = profiler == CW_PROFILER_PC ? data.pc[b].device : data.sass[b].device;
         cr_expect(device == (b < count / 2 ? 4294967295 : 0), "batch %u of device %u", b, device);
     }
-    cr_expect(read_result().device_count == 2);
+    const struct cw_counter_data merged = read_result();
+    cr_assert(merged.device_count == 2);
+    for (uint32_t i = 0; i < 2 && profiler == CW_PROFILER_SASS; i++)
+        cr_expect_str_eq(cw_device_attribute(&merged.devices[i], "launches_not_counted"), "3 of CUDA graphs");
     cw_writer_free(&capture);
 }
 

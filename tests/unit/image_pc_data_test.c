@@ -68,6 +68,38 @@ Test(pc_data, samples_read_as_written)
     }
 }
 
+/* Chunks of a device add up, also where they stand before its description. */
+Test(pc_data, launches_that_were_not_counted_are_attributes_of_their_device)
+{
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_SASS};
+    const struct cw_uncounted missed[] = {{.device = 2, .graphs = 4},
+                                          {.device = 1, .kernels = 2, .example = "first", .others = 5},
+                                          {.device = 1, .kernels = 1, .example = "later", .launchers = 1, .others = 2}};
+    const struct cw_device devices[] = {{.index = 1}, {.index = 2}, {.index = 3}};
+    struct cw_counter_data read;
+    struct cw_writer file;
+    cw_writer_init(&file);
+    cw_chunk_write_header(&file, &cw_counter_data_kind);
+    cw_schema_write(&schema, &file);
+    for (size_t i = 0; i < 3; i++)
+        cw_uncounted_chunk_write(&(struct cw_uncounted){missed[i].device, 7, missed[i].kernels,
+                                                        missed[i].example ? missed[i].example : "", missed[i].graphs,
+                                                        missed[i].launchers, missed[i].others},
+                                 &file);
+    for (size_t i = 0; i < 3; i++)
+        cw_counter_data_write_device(&schema, &devices[i], &file);
+    cw_counter_data_write_end(0, 0, CW_END_EXITED, 0, &file);
+    cr_assert(cw_counter_data_read(&read, file.data, file.size, "x.cwd", arena, &err) == CW_OK);
+    cr_assert_eq(read.device_count, 3);
+    cr_expect_str_eq(cw_device_attribute(&read.devices[0], "launches_not_counted"),
+                     "1 of kernels that launch others or work across GPUs, 7 of kernels that were not patched");
+    cr_expect_str_eq(cw_device_attribute(&read.devices[0], "kernels_not_counted"), "3, such as first");
+    cr_expect_str_eq(cw_device_attribute(&read.devices[1], "launches_not_counted"), "4 of CUDA graphs");
+    cr_expect_null(cw_device_attribute(&read.devices[1], "kernels_not_counted"));
+    cr_expect_eq(read.devices[2].attribute_count, 0);
+    cw_writer_free(&file);
+}
+
 Test(pc_data, sass_records_read_as_written)
 {
     struct cw_sass_batch want = cw_sample_sass_batch();

@@ -96,7 +96,7 @@ static enum cw_status write_module(struct capture *c, uint64_t crc, struct cw_er
 
 /* Writes the device if needed; *number becomes the file's number of it. */
 static enum cw_status write_device(struct capture *c, const struct cw_process *p, uint32_t *number,
-                                   const struct cw_uncounted *uncounted, struct cw_error *err)
+                                   struct cw_error *err)
 {
     const struct cw_device *known = cw_process_device(p, *number);
     bool is_new;
@@ -108,7 +108,7 @@ static enum cw_status write_device(struct capture *c, const struct cw_process *p
     *number = device.index;
     if (!is_new)
         return CW_OK;
-    if (!cw_pc_describe(&device, c->options, uncounted, c->arena))
+    if (!cw_pc_describe(&device, c->options, c->arena))
         return cw_error_nomem(err);
     if (c->options->when.periods)
         return cw_steady_devices_add(&c->steady, &c->out, &device, p->reported ? &p->steady : NULL, c->arena, err);
@@ -129,11 +129,10 @@ static enum cw_status take_steady(void *user, const struct cw_process *p, struct
 
 /* Writes a batch's device and modules before the batch. The first member of each record is a struct cw_instruction,
  * which names the module. */
-static enum cw_status introduce(struct capture *c, const struct cw_process *p, uint32_t *device,
-                                const struct cw_uncounted *uncounted, const void *records, size_t size, uint32_t count,
-                                struct cw_error *err)
+static enum cw_status introduce(struct capture *c, const struct cw_process *p, uint32_t *device, const void *records,
+                                size_t size, uint32_t count, struct cw_error *err)
 {
-    enum cw_status status = write_device(c, p, device, uncounted, err);
+    enum cw_status status = write_device(c, p, device, err);
     uint64_t last = 0;
     for (uint32_t i = 0; i < count && status == CW_OK; i++) {
         const struct cw_instruction *at = (const void *)((const char *)records + size * i);
@@ -151,7 +150,7 @@ static enum cw_status take_pc(struct capture *c, const struct cw_process *p, str
     cw_pc_batch_read(&b, in, arena);
     enum cw_status status = cw_reader_finish(in, "a batch of samples");
     if (status == CW_OK)
-        status = introduce(c, p, &b.device, NULL, b.records, sizeof *b.records, b.record_count, err);
+        status = introduce(c, p, &b.device, b.records, sizeof *b.records, b.record_count, err);
     if (status != CW_OK)
         return status;
     struct cw_writer payload;
@@ -164,24 +163,33 @@ static enum cw_status take_pc(struct capture *c, const struct cw_process *p, str
     return cw_pc_append(&c->out, &payload, cw_pc_chunk_write, err);
 }
 
+static enum cw_status take_uncounted(struct capture *c, struct cw_uncounted *uncounted, struct cw_error *err)
+{
+    struct cw_writer chunk;
+    if (!cw_uncounted_any(uncounted))
+        return CW_OK;
+    if (uncounted->kernels && !c->uncounted.kernels &&
+        !(uncounted->example = cw_arena_strdup(c->arena, uncounted->example)))
+        return cw_error_nomem(err);
+    cw_uncounted_add(&c->uncounted, uncounted);
+    cw_writer_init(&chunk);
+    cw_uncounted_chunk_write(uncounted, &chunk);
+    return cw_collector_append(&c->out, &chunk, err);
+}
+
 static enum cw_status take_sass(struct capture *c, const struct cw_process *p, struct cw_reader *in,
                                 struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_sass_batch b;
-    struct cw_uncounted uncounted = {.count = cw_read_u32(in), .example = cw_read_string(in, arena)};
-    uncounted.graphs = cw_read_u64(in);
-    uncounted.launchers = cw_read_u64(in);
-    uncounted.others = cw_read_u64(in);
+    struct cw_uncounted uncounted;
+    cw_uncounted_read(&uncounted, in, arena);
     cw_sass_batch_read(&b, in, arena);
     enum cw_status status = cw_reader_finish(in, "a batch of SASS records");
-    if (status == CW_OK && uncounted.count && !c->uncounted.count)
-        c->uncounted.example = cw_arena_strdup(c->arena, uncounted.example);
-    c->uncounted.count += uncounted.count;
-    c->uncounted.graphs += uncounted.graphs;
-    c->uncounted.launchers += uncounted.launchers;
-    c->uncounted.others += uncounted.others;
     if (status == CW_OK)
-        status = introduce(c, p, &b.device, &uncounted, b.records, sizeof *b.records, b.record_count, err);
+        status = introduce(c, p, &b.device, b.records, sizeof *b.records, b.record_count, err);
+    uncounted.device = b.device;
+    if (status == CW_OK)
+        status = take_uncounted(c, &uncounted, err);
     if (status != CW_OK)
         return status;
     struct cw_writer payload;
@@ -219,6 +227,7 @@ static enum cw_status make_setup(struct capture *c, struct cw_error *err)
     cw_write_u32(setup, o->sass ? CW_MODE_SASS : CW_MODE_PC);
     if (o->sass) {
         cw_write_u8(setup, !o->no_code);
+        cw_write_u64(setup, o->flush_ns);
         cw_write_u32(setup, o->metric_count);
         for (uint32_t i = 0; i < o->metric_count; i++) {
             cw_write_string(setup, o->metrics[i].name);
@@ -253,9 +262,9 @@ static void tell_losses(const struct capture *c)
     const char *launches = cw_uncounted_launches(&c->uncounted, c->arena);
     if (launches && *launches)
         fprintf(stderr, "capture-agent: launches without SASS metrics: %s\n", launches);
-    if (c->uncounted.count)
+    if (c->uncounted.kernels)
         cw_text_print(stderr, "capture-agent: %u kernels were launched and not counted, such as %s\n",
-                      c->uncounted.count, c->uncounted.example ? c->uncounted.example : "?");
+                      c->uncounted.kernels, c->uncounted.example);
     if (c->session.turned_away && c->samples)
         fprintf(stderr,
                 "capture-agent: %u process%s not sampled beside another on the same GPU: --mode serialized samples "
@@ -305,7 +314,7 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     tell_losses(c);
     c->out.clocks = &c->clocks;
     enum cw_status status = cw_pc_end(&c->out, &s->program, &s->trouble, err);
-    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted.count, hindrance(c), status, exit_status,
+    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted.kernels, hindrance(c), status, exit_status,
                          err);
 }
 

@@ -189,7 +189,7 @@ static enum cw_status write_device(struct simulation *s, struct cw_error *err)
     struct cw_device device = {.attribute_count = cw_sim_describe(attributes, "GH100"), .attributes = attributes};
     attributes[device.attribute_count++] = (struct cw_pair){"pci", "0000:00:00.0"};
     device.attribute_count += cw_sim_describe_rank(attributes + device.attribute_count);
-    return cw_pc_describe(&device, s->options, NULL, s->arena) ? cw_collector_device(&s->out, &device, err)
+    return cw_pc_describe(&device, s->options, s->arena) ? cw_collector_device(&s->out, &device, err)
                                                                : cw_error_nomem(err);
 }
 

@@ -719,6 +719,13 @@ static void finish(void)
         finish_one(self->contexts[i]->context);
 }
 
+static void flush_all(void)
+{
+    for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;)
+        if (i < self->context_count)
+            flush_when_quiet(self->contexts[i]->context);
+}
+
 static void reset(void)
 {
     cw_filter_close(&self->filter);
@@ -732,6 +739,7 @@ const struct cw_inject_mode cw_inject_pc = {.setup = setup,
                                             .launch_entered = launch_entered,
                                             .launch_left = launch_left,
                                             .finish = finish,
+                                            .flush = flush_all,
                                             .wants = wants,
                                             .call_entered = call_entered,
                                             .call_left = call_left,

@@ -11,7 +11,8 @@
  * others: so at the first launch of a kernel its code is loaded, and CUPTI enabled again on an idle GPU, or else the
  * launch is not counted. Of cuBLAS's code CUPTI can only patch single kernels, lazily; otherwise it is refused. It
  * counts as enabled then. All of NCCL's code takes 6 s each time, so where there are collectives single kernels are
- * patched as well: counting pauses around collectives, and other kernels of such programs wait for none that follows. */
+ * patched as well: counting pauses around collectives, and other kernels of such programs wait for none that follows.
+ */
 #define _GNU_SOURCE
 #include "agent/inject/modes/sass.h"
 
@@ -31,18 +32,19 @@ struct patched { /* a context under SASS metrics */
     CUcontext context;
     uint32_t device;
     bool launched, running;
-    bool refused;      /* CUPTI cannot patch all of its loaded kernels */
-    bool lazy;         /* patches a kernel inside its first launch */
-    bool beside;       /* work that must not meet patched kernels may still be under way */
-    uint64_t again_ns; /* not before this time another wait for rest */
-    uint32_t enables;  /* how often it was enabled */
-    uint64_t since_ns;
+    bool refused;              /* CUPTI cannot patch all of its loaded kernels */
+    bool lazy;                 /* patches a kernel inside its first launch */
+    bool beside;               /* work that must not meet patched kernels may still be under way */
+    uint64_t again_ns;         /* not before this time another wait for rest */
+    uint32_t enables;          /* how often it was enabled */
+    uint64_t since_ns, due_ns; /* the last sending, and the next one while the program runs */
     size_t dropped;
     struct cw_sass_counts counts; /* of wanted kernels */
 };
 
 static struct {
     /* from SETUP: */
+    uint64_t flush_ns;
     uint32_t metric_count;
     struct cw_sass_metric *metrics;
     struct cw_filter_options options;
@@ -58,7 +60,7 @@ static struct {
     bool heavy;                         /* there are collectives: patching all loaded kernels takes long */
     uint32_t pausing;                   /* threads that wait until nothing is counted */
     uint64_t hazards;                   /* events so far that must not meet patched kernels */
-    uint64_t graphs, launchers, others; /* launches that were not counted, by reason (pc_capture.h) */
+    uint64_t graphs, launchers, others; /* launches that were not counted, by reason (struct cw_uncounted) */
 } state CW_STATE;
 #define self (&state)
 
@@ -77,12 +79,15 @@ static const uint64_t end_patience_ns = 60000000000, pause_patience_ns = 1000000
 /* Waits and pauses take at most so long beside a third of the time. The launches between are left out. */
 static const uint64_t free_ns = 5000000000;
 enum { SHARE = 3 };
+/* Sending counts takes at most this part of the time. */
+enum { SENDING_SHARE = 20 };
 enum { MOST_KERNELS = 1 << 16 };
 static const uint32_t NOT_LOADED = UINT32_MAX;
 
 static bool setup(struct cw_reader *in)
 {
     cw_sent_modules->wanted = cw_read_u8(in);
+    self->flush_ns = cw_read_u64(in);
     self->metric_count = cw_read_count(in, 5, "metrics");
     if (self->metric_count > CW_SASS_MOST_METRICS)
         return false;
@@ -144,9 +149,10 @@ static bool configure(uint32_t device)
 
 static void context_created(CUcontext context, uint32_t device)
 {
+    const uint64_t now_ns = cw_inject_now_ns();
     if (self->context_count < CW_MOST_CONTEXTS)
-        self->contexts[self->context_count++] =
-            (struct patched){.context = context, .device = device, .since_ns = cw_inject_now_ns()};
+        self->contexts[self->context_count++] = (struct patched){
+            .context = context, .device = device, .since_ns = now_ns, .due_ns = now_ns + self->flush_ns};
     else
         cw_inject_say_contexts();
 }
@@ -359,13 +365,19 @@ static bool fetch(struct patched *p)
     return good;
 }
 
-/* Sends a context's counts, possibly none, with the launches and kernels that were not counted. */
-static void send_counts(struct patched *p)
+/* Sends a context's counts, possibly none, with the launches that were not counted and, at the end, the kernels. */
+static void send_counts(struct patched *p, bool ends)
 {
-    char *first;
+    char *first = NULL;
     if (!p->launched)
         return;
-    const uint32_t uncounted = take_uncounted(p->context, &first);
+    const struct cw_uncounted uncounted = {.device = p->device,
+                                           .process = (uint32_t)cw_inject->process,
+                                           .kernels = ends ? take_uncounted(p->context, &first) : 0,
+                                           .example = first ? first : "",
+                                           .graphs = self->graphs,
+                                           .launchers = self->launchers,
+                                           .others = self->others};
     const struct cw_sass_batch batch = {.device = p->device,
                                         .process = (uint32_t)cw_inject->process,
                                         .start_ns = p->since_ns,
@@ -377,18 +389,14 @@ static void send_counts(struct patched *p)
                                         .records = p->counts.records};
     struct cw_writer out;
     cw_writer_init(&out);
-    cw_write_u32(&out, uncounted);
-    cw_write_string(&out, first ? first : "");
-    cw_write_u64(&out, self->graphs);
-    cw_write_u64(&out, self->launchers);
-    cw_write_u64(&out, self->others);
+    cw_uncounted_write(&uncounted, &out);
     cw_sass_batch_write(&batch, &out);
     cw_inject_send(CW_MESSAGE_SASS, &out);
     free(first);
     cw_sass_counts_free(&p->counts);
     self->graphs = self->launchers = self->others = p->dropped = 0;
     p->since_ns = batch.end_ns;
-    p->launched = false;
+    p->launched = !ends;
 }
 
 /* Fetches a context's counts and lets its kernels run unpatched. */
@@ -438,7 +446,30 @@ static void settle_all(uint64_t patience_ns, const char *where)
 static void send_all(void)
 {
     for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++)
-        send_counts(&self->contexts[i]);
+        send_counts(&self->contexts[i], true);
+}
+
+/* Sends a context's counts while it is counted further. */
+static void hand_over(CUcontext context, bool rests)
+{
+    struct patched *p = find(context);
+    if (p && (!p->running || (rests && fetch(p))))
+        send_counts(p, false);
+}
+
+/* Sends the counts of contexts whose work ends in time. */
+static void flush(void)
+{
+    if (!cw_in_flight_wait(cw_in_flight_no_launch))
+        return;
+    cw_in_flight_hold();
+    for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;) {
+        if (i >= self->context_count)
+            continue;
+        const CUcontext context = self->contexts[i].context;
+        hand_over(context, !self->contexts[i].running || cw_idle_wait(context, pause_patience_ns));
+    }
+    cw_in_flight_release();
 }
 
 static bool any_runs(void)
@@ -476,7 +507,7 @@ static void context_destroyed(CUcontext context)
     char *first;
     self->hazards++; /* others are at other places behind this */
     if (p && settle(p, rests, "its context does"))
-        send_counts(p);
+        send_counts(p, true);
     if (p) {
         take_uncounted(context, &first);
         free(first);
@@ -589,6 +620,20 @@ static bool count_kernel(CUcontext context, const char *name)
     return k && (!k->wanted || (p && is_patched(p, k)));
 }
 
+/* Sends counts at intervals, because a program may be killed. */
+static void hand_over_in_time(CUcontext context)
+{
+    const struct patched *due = find(context);
+    const uint64_t from_ns = cw_inject_now_ns();
+    if (!due || from_ns < due->due_ns)
+        return;
+    hand_over(context, due->running && comes_to_rest(context));
+    struct patched *p = find(context);
+    const uint64_t now_ns = cw_inject_now_ns(), pause_ns = SENDING_SHARE * (now_ns - from_ns);
+    if (p)
+        p->due_ns = now_ns + (pause_ns > self->flush_ns ? pause_ns : self->flush_ns);
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const bool graph = cw_inject_launches_graph(id);
@@ -614,6 +659,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     self->graphs += graph;
     self->launchers += collective || launcher;
     self->others += !apart && !count_kernel(call->context, call->symbolName);
+    hand_over_in_time(call->context);
 }
 
 static bool unloads(CUpti_CallbackId id)
@@ -700,6 +746,7 @@ const struct cw_inject_mode cw_inject_sass = {.setup = setup,
                                               .context_destroyed = context_destroyed,
                                               .launch_entered = launch_entered,
                                               .finish = finish,
+                                              .flush = flush,
                                               .wants = wants,
                                               .call_entered = call_entered,
                                               .gate_turned = gate_turned,

@@ -16,6 +16,7 @@ struct cw_inject_mode {
     void (*context_created)(CUcontext context, uint32_t device);
     void (*context_destroyed)(CUcontext context);
     void (*finish)(void); /* the program ends */
+    void (*flush)(void);  /* sends what was collected so far; NULL: so does `rest`, or it is a trace */
     bool traces;          /* keeps rows of a trace (trace_rows.h), also from before the setup */
     bool under_mps;       /* also works with contexts made through CUDA's multi-process service */
     bool facts;           /* sends facts of launches, which are learnt before launch_entered */
