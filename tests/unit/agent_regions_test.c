@@ -72,6 +72,23 @@ Test(regions, mapped_memory_is_known_where_the_device_may_write_it)
     cr_expect(cw_regions_are_all());
 }
 
+/* The device itself cannot read it there; it has the memory at other addresses. */
+Test(regions, addresses_of_another_device_alone_are_not_known)
+{
+    CUmemAccessDesc access[] = {
+        {{CU_MEM_LOCATION_TYPE_DEVICE, 1}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+        {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+    };
+    fake_device_call(ID(cuMemSetAccess), &(cuMemSetAccess_params){0x200000, 0x100000, access, 1});
+    cr_expect_eq(cw_regions->count, 0);
+    fake_device_call(ID(cuMemSetAccess), &(cuMemSetAccess_params){0x400000, 0x100000, access, 2});
+    EXPECT({0x400000, 0x100000});
+    access[0].flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    fake_device_call(ID(cuMemSetAccess), &(cuMemSetAccess_params){0x400000, 0x100000, access, 1});
+    EXPECT({0x400000, 0x100000});
+    cr_expect(cw_regions_are_all());
+}
+
 Test(regions, memory_of_the_host_is_none_of_the_device)
 {
     static uint32_t mapped[4];

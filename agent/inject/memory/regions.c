@@ -217,18 +217,19 @@ static bool is_captured(CUstream stream)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* Adds memory that the current device may write, and removes any other. */
+/* Adds memory that its own device may write at these addresses, and removes any other: another device may have the
+ * memory at other addresses. */
 static void allow(const cuMemSetAccess_params *p)
 {
-    CUdevice own;
-    if (cw_inject->api.cuCtxGetDevice(&own) != CUDA_SUCCESS)
-        own = -1;
+    int own = -1;
+    if (cw_inject->api.cuPointerGetAttribute(&own, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p->ptr) != CUDA_SUCCESS)
+        cw_inject->api.cuCtxGetDevice(&own);
     for (size_t i = 0; p->desc && i < p->count; i++)
-        if (p->desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        if (p->desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || p->desc[i].location.id != own)
             continue;
         else if (p->desc[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
             add(p->ptr, p->size);
-        else if (p->desc[i].location.id == own)
+        else
             take_out(p->ptr, p->size);
 }
 
