@@ -253,6 +253,102 @@ Test(given_host, memory_that_was_there_before_ends_the_batch_where_it_is_freed)
     cr_expect_eq(fake_profiler.sent_count, 2);
 }
 
+/* Else each such batch would end where its memory is freed, and so would the next one's. */
+Test(given_host, memory_that_came_between_batches_is_freed_beside_the_next)
+{
+    allocate(&first);
+    make_known(&first);
+    launch(both, &first);
+    free_host(&first);
+    cr_expect(!is_open());
+    allocate(&second);
+    launch(both, &second);
+    free_host(&second);
+    cr_expect(is_open());
+    end_batch();
+    cr_expect_eq(fake_profiler.sent_count, 3);
+}
+
+Test(given_host, but_not_behind_a_copy_that_may_have_brought_its_address)
+{
+    const cuMemcpyHtoDAsync_v2_params copy = {.dstDevice = (uintptr_t)memory + 64, .srcHost = &first, .ByteCount = 8};
+    allocate(&first);
+    make_known(&first);
+    launch(both, &first);
+    free_host(&first);
+    allocate(&second);
+    fake_call(follow, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, &copy, CUDA_SUCCESS);
+    launch(both, &second);
+    free_host(&second);
+    cr_expect(!is_open());
+    cr_expect_eq(memory[0], expected);
+}
+
+/* ---- several devices --------------------------------------------------------------------------------------------- */
+
+static const CUcontext other_device = FAKE_CONTEXTS_OF_SECOND_DEVICE;
+
+/* A copy of the other device, from the host memory. */
+static void copy_to_other(struct pinned *host)
+{
+    const cuMemcpyHtoD_v2_params params = {.dstDevice = 0x10000000, .srcHost = host, .ByteCount = sizeof *host};
+    uint64_t kept;
+    CUresult result = CUDA_SUCCESS;
+    CUpti_CallbackData call = {
+        .callbackSite = CUPTI_API_ENTER, .correlationData = &kept, .functionParams = &params, .context = other_device};
+    cw_inject_batch.call_entered(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &call);
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    cw_inject_batch.call_left(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &call);
+}
+
+Test(given_host, memory_that_one_device_uses_is_part_of_a_batch_beside_others)
+{
+    cw_inject_batch.context_created(other_device, 1);
+    allocate(&first);
+    make_known(&first);
+    launch(both, &first);
+    launch(alone, NULL);
+    launch(both, &first);
+    cr_expect(is_open());
+    end_batch();
+    cr_expect_eq(first.count, host_expected);
+    cr_expect_eq(fake_profiler.sent_count, 4);
+    cw_inject_batch.context_destroyed(other_device);
+}
+
+Test(given_host, memory_that_another_device_uses_is_freed_beside_a_batch)
+{
+    cw_inject_batch.context_created(other_device, 1);
+    allocate(&first);
+    allocate(&second);
+    make_known(&first);
+    copy_to_other(&second);
+    launch(both, &first);
+    free_host(&second);
+    cr_expect(is_open());
+    end_batch();
+    cw_inject_batch.context_destroyed(other_device);
+}
+
+Test(given_host, memory_that_several_devices_use_is_given_to_no_batch)
+{
+    cw_inject_batch.context_created(other_device, 1);
+    allocate(&first);
+    make_known(&first);
+    launch(both, &first);
+    copy_to_other(&first);
+    cr_expect(!is_open(), "the copy reads what the program's own run wrote");
+    cr_expect_eq(fake_profiler.sent_count, 2);
+    launch(both, &first);
+    cr_expect(!is_open());
+    cw_inject_batch.finish();
+    cr_assert_eq(fake_profiler.sent_count, 3);
+    cr_expect_eq(fake_profiler.sent[2].replay, CW_REPLAY_MULTIPLEX);
+    cr_expect_eq(memory[0], expected);
+    cw_inject_batch.context_destroyed(other_device);
+}
+
 Test(given_host, memory_whose_address_went_to_the_device_ends_the_batch_where_it_is_freed)
 {
     allocate(&first);

@@ -156,6 +156,12 @@ static void share(void)
     call(SHARES, &params);
 }
 
+static void copy_in(uint64_t to, const void *from, size_t size)
+{
+    const cuMemcpyHtoD_v2_params params = {.dstDevice = to, .srcHost = from, .ByteCount = size};
+    call(COPIES, &params);
+}
+
 static void set_up(void)
 {
     struct cw_writer setup;
@@ -214,22 +220,43 @@ static uint32_t after(int launches)
 
 /* ---- other devices ---------------------------------------------------------------------------------------------- */
 
-Test(reached, where_devices_reach_each_other_every_launch_is_counted_once)
+/* A launch that is not given another device's memory is repeated, also where an address of that is in a table. */
+Test(reached, where_devices_reach_each_other_launches_with_such_addresses_are_counted_once)
 {
-    static const char since[] = "other devices or processes can reach its memory, since call";
+    const uint64_t table[] = {4, peer_memory + 64}, numbers[] = {4, 5};
     kernel(one, private_memory);
     call(PEERS, NULL);
     kernel(one, private_memory);
-    kernel(one, peer_memory);
+    kernel(one, peer_memory + 8);
+    copy_in(private_memory + 512, table, sizeof table);
+    copy_in(private_memory + 1024, numbers, sizeof numbers);
+    kernel(one, private_memory + 512);
+    kernel(one, private_memory + 1024);
     mode->finish();
-    cr_assert_eq(fake_profiler.sent_count, 3);
+    cr_assert_eq(fake_profiler.sent_count, 5);
     expect_sent(0, "");
-    expect_sent(1, since);
-    expect_sent(2, since);
-    cr_expect_eq(replays, REPEATS);
-    cr_expect_eq(fake_profiler.device, after(3));
+    expect_sent(1, "");
+    expect_sent(2, given);
+    expect_sent(3, given);
+    expect_sent(4, "");
+    cr_expect_eq(fake_profiler.device, after(5));
     cr_expect_eq(fake_profiler.skipped, 0);
     cr_expect_eq(hashes, 0, "no other process reaches memory");
+}
+
+/* What is on this device is on another one for that one's launches. */
+Test(reached, each_device_has_its_own_memory)
+{
+    mode->context_created(second, 1);
+    call(PEERS, NULL);
+    fake_profiler.current = context = second;
+    kernel(one, peer_memory);
+    kernel(one, private_memory);
+    mode->finish();
+    expect_sent(0, "");
+    expect_sent(1, given);
+    fake_profiler.current = context = first;
+    mode->context_destroyed(second);
 }
 
 /* It may write there, and what it writes would be lost with what is put back. */

@@ -9,6 +9,8 @@
 
 #define self cw_reach
 
+/* Addresses of device memory are at least so high, and below the non-canonical ones. */
+static const uint64_t lowest_peer = UINT64_C(1) << 32, highest_address = UINT64_C(1) << 57;
 #define WHY "other devices or processes can reach its memory, since "
 
 enum { MOST_TABLE = 1 << 16, GRAIN = 512 }; /* bytes: of a table; of a unit that no two allocations share */
@@ -109,7 +111,7 @@ static enum kind kind_of(const char *name)
 void cw_reach_init(void)
 {
     self->why[0] = self->why_all[0] = 0;
-    self->reached = self->collectives = self->encoded = false;
+    self->reached = self->peers = self->collectives = self->encoded = false;
     self->count = 0;
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
         self->kinds[id] = kind_of(cw_inject_call_name(id));
@@ -426,9 +428,9 @@ static bool is_known(const struct cw_reach_range *range)
 static bool is_change(enum kind kind, const void *params)
 {
     struct cw_reach_range range;
-    if (kind == ALL || lets_peers(kind, params))
+    if (kind == ALL)
         return !*self->why_all;
-    return (shares(kind, params, &range) && !is_known(&range));
+    return (!self->peers && lets_peers(kind, params)) || (shares(kind, params, &range) && !is_known(&range));
 }
 
 /* A kernel's name without what C++ puts before it: _Z and the length of the name. */
@@ -523,10 +525,12 @@ void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_reach_range range;
     self->reached = true;
     self->changes++;
-    if (kind == ALL || lets_peers(kind, call->functionParams))
+    if (kind == ALL)
         reach_all(call->functionName ? call->functionName : "a call of the driver");
     else if (is_first_collective(id, call))
         self->collectives = true;
+    else if (lets_peers(kind, call->functionParams))
+        self->peers = true;
     else if (shares(kind, call->functionParams, &range) && !is_known(&range)) {
         if (range.end)
             share(&range);
@@ -537,6 +541,13 @@ void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 /* ---- addresses that the program hands out ------------------------------------------------------------------------ */
 
+/* Whether an address is of another device of this process. A batch is alone with the devices: launches that have such
+ * an address end all batches, and none begins before they have ended. */
+static bool is_of_peer(uint64_t address)
+{
+    return self->peers && address >= lowest_peer && address < highest_address && is_elsewhere(address);
+}
+
 /* Whether bytes hold an address that reaches others' memory. Addresses stand at multiples of 8, or of 4 in a packed
  * structure. NCCL's memory has addresses such as 0x404000000, which counters of one byte look like at other places. */
 static bool holds_address(const void *bytes, size_t size)
@@ -544,7 +555,7 @@ static bool holds_address(const void *bytes, size_t size)
     for (size_t at = 0; at + 8 <= size; at += 4) {
         uint64_t word;
         memcpy(&word, (const uint8_t *)bytes + at, sizeof word);
-        if (is_reaching(word))
+        if (is_reaching(word) || is_of_peer(word))
             return true;
     }
     return false;

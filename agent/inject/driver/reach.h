@@ -35,6 +35,7 @@ struct cw_reach {
     char why[160];                               /* the first sign */
     char why_all[160];                           /* "", or the sign since which any launch may reach others' memory */
     bool reached;
+    bool peers;       /* devices of this process may reach each other's memory */
     bool collectives; /* a kernel of several devices was launched */
     uint32_t changes; /* number of signs so far that gave or took access */
     struct cw_reach_range *ranges;

@@ -16,7 +16,8 @@ struct cw_pinned_piece {
     uint64_t number; /* unique for ever */
     uint8_t *memory;
     size_t size;
-    bool registered; /* the program's own memory, registered; it may be unmapped without a call to CUDA */
+    uint64_t devices; /* a bit for each device, the last one for all others, whose work uses it */
+    bool registered;  /* the program's own memory, registered; it may be unmapped without a call to CUDA */
 };
 
 struct cw_pinned_copy { /* copy of a piece; the newest comes first */
@@ -67,7 +68,7 @@ static void remember(void *memory, size_t size, bool registered)
     self->unknown = self->unknown || !piece;
     if (!piece)
         return;
-    *piece = (struct cw_pinned_piece){self->first, ++self->count, memory, size, registered};
+    *piece = (struct cw_pinned_piece){self->first, ++self->count, memory, size, 0, registered};
     self->first = piece;
     self->bytes += size;
 }
@@ -95,9 +96,9 @@ void cw_pinned_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 }
 
 /* The piece that holds an address, or NULL. */
-static const struct cw_pinned_piece *piece_at(uint64_t address)
+static struct cw_pinned_piece *piece_at(uint64_t address)
 {
-    const struct cw_pinned_piece *piece = self->first;
+    struct cw_pinned_piece *piece = self->first;
     while (piece && address - (uintptr_t)piece->memory >= piece->size)
         piece = piece->next;
     return piece;
@@ -110,6 +111,25 @@ bool cw_pinned_find(const void *memory, uint64_t count, size_t *size)
         return false;
     *size = piece->size;
     return true;
+}
+
+static uint64_t bit_of(uint32_t device)
+{
+    return UINT64_C(1) << (device < 63 ? device : 63);
+}
+
+bool cw_pinned_use(uint64_t address, uint32_t device)
+{
+    struct cw_pinned_piece *piece = piece_at(address);
+    if (piece)
+        piece->devices |= bit_of(device);
+    return !piece || piece->devices != bit_of(device);
+}
+
+bool cw_pinned_is_of_others(const void *memory, uint32_t device)
+{
+    const struct cw_pinned_piece *piece = piece_at((uintptr_t)memory);
+    return piece && piece->devices && !(piece->devices & bit_of(device));
 }
 
 bool cw_pinned_holds(uint64_t address, uint64_t *start, size_t *size)

@@ -23,6 +23,11 @@ void cw_pinned_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 bool cw_pinned_find(const void *memory, uint64_t count, size_t *size);
 /* Finds the known memory that holds an address. */
 bool cw_pinned_holds(uint64_t address, uint64_t *start, size_t *size);
+/* Notes that work of a device uses the memory at an address. Whether work of another device may use it as well: it has
+ * been seen to, or the memory is not known. */
+bool cw_pinned_use(uint64_t address, uint32_t device);
+/* Whether work of other devices alone was seen to use the memory at an address. */
+bool cw_pinned_is_of_others(const void *memory, uint32_t device);
 /* Call it in a forked child, which has none of this memory. */
 void cw_pinned_forget(void);
 

@@ -50,8 +50,10 @@ bool cw_shared_with_host(uint64_t address)
 /* What the words of a launch's arguments say: whether one is an address of pinned memory, or may be of other memory. */
 struct given {
     bool pinned, other;
-    uint64_t hash; /* of the other words */
-    bool deep;     /* whether the pinned memory holds an address of the device, too, or too much to be looked at */
+    uint64_t hash;          /* of the other words */
+    const uint32_t *device; /* whose launch it is; or NULL */
+    bool several;           /* work of other devices uses the pinned memory as well */
+    bool deep; /* whether the pinned memory holds an address of the device, too, or too much to be looked at */
 };
 
 /* Whether small pinned memory, such as a mailbox, may lead a kernel to the device's. */
@@ -83,6 +85,7 @@ static void look_at(struct given *g, const void *parameter, size_t size)
         const int type = cw_regions_have(word) ? CU_MEMORYTYPE_DEVICE : type_of(word); /* which asks the driver */
         const bool pinned = type == CU_MEMORYTYPE_HOST && !is_managed(word);
         g->pinned = g->pinned || pinned;
+        g->several = (pinned && g->device && cw_pinned_use(word, *g->device)) || g->several;
         g->hash = pinned ? g->hash : cw_inject_mix(g->hash, word);
         g->other = g->other || (type >= 0 && !pinned) || (pinned && g->deep && leads_on(word));
     }
@@ -111,6 +114,12 @@ bool cw_shared_given(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct given g = {0};
     return look_at_launch(&g, id, call) && g.pinned;
+}
+
+bool cw_shared_with_devices(CUpti_CallbackId id, const CUpti_CallbackData *call, uint32_t device)
+{
+    struct given g = {.device = &device};
+    return look_at_launch(&g, id, call) && g.several;
 }
 
 bool cw_shared_given_alone(CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t *others)

@@ -101,6 +101,8 @@ static const char *reach_of(const struct cw_collection *c, CUpti_CallbackId id, 
     const char *why = cw_reach_why_launch(id, call);
     if (!why && cw_reach_why() && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_REACHES)
         why = cw_batch_reaches;
+    if (!why && cw_batch_has_neighbour_device(c) && cw_shared_with_devices(id, call, c->device))
+        why = cw_batch_several_devices;
     return why;
 }
 
@@ -113,6 +115,7 @@ static const char *open_batch(struct cw_collection *c, struct cw_batch *b)
     if (why)
         return why;
     c->met_graph = false;
+    b->record.since = b->since < b->record.since ? b->since : b->record.since;
     cw_batch_turn(c, CW_EFFORT_SETUP);
     b->began_ns = cw_inject_now_ns();
     b->open = b->familiar < CW_MOST_FAMILIAR ? cw_collection_stand_by(c) : cw_collection_arm(c, CW_COLLECT_LAUNCHES);
@@ -146,7 +149,7 @@ static void context_created(CUcontext context, uint32_t device)
 {
     struct cw_collection *c = cw_collection_open(context, device);
     if (c)
-        *cw_batch_of(c) = (struct cw_batch){.familiar = CW_MOST_FAMILIAR};
+        *cw_batch_of(c) = (struct cw_batch){.familiar = CW_MOST_FAMILIAR, .since = UINT64_MAX};
 }
 
 static void context_destroyed(CUcontext context)
@@ -252,6 +255,13 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
     return obstacle(c);
 }
 
+/* Whether no launch is inside the driver that may use the host memory of this device's launches. Each launch of another
+ * device has been looked at. */
+static bool is_none_under_way(const struct cw_collection *c, const struct cw_batch *b)
+{
+    return cw_in_flight_no_launch() || (cw_batch_has_neighbour_device(c) && !c->pending && !b->spoilt && !b->slow.runs);
+}
+
 /* Whether a launch that is given host memory may join a batch that stands by: its kernel is known to end by itself, and
  * nothing runs that still writes the memory. */
 static bool joins(const struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
@@ -260,20 +270,18 @@ static bool joins(const struct cw_collection *c, struct cw_batch *b, CUpti_Callb
     /* the arguments last: every launch of such a batch comes here */
     const bool can = b->open && c->running == CW_STANDS_BY &&
                      cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_RESTS && !cw_batch_is_taken() &&
-                     (!b->thread || b->thread == cw_inject_thread()) && !cw_batch_why_alone(c) && cw_idle_can_watch() &&
-                     cw_in_flight_no_launch() && cw_shared_given(id, call) &&
-                     cw_idle_soon(c->context, join_patience_ns);
+                     (!b->thread || b->thread == cw_inject_thread()) && !cw_batch_why_alone() && cw_idle_can_watch() &&
+                     is_none_under_way(c, b) && cw_shared_given(id, call) && cw_idle_soon(c->context, join_patience_ns);
     b->passed = b->passed && !can;
     return can;
 }
 
 /* Whether a recorded launch that is given host memory must run alone: its kernel may wait there, or the memory is too
  * large to be kept for each launch of a batch. */
-static bool needs_trial(const struct cw_collection *c, const struct cw_batch *b, CUpti_CallbackId id,
-                        const CUpti_CallbackData *call)
+static bool needs_trial(const struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     return cw_record_launch_shares(&b->record) &&
-           (b->record.shared.alone || cw_batch_is_taken() || cw_batch_why_alone(c) || !cw_idle_can_watch() ||
+           (b->record.shared.alone || cw_batch_is_taken() || cw_batch_why_alone() || !cw_idle_can_watch() ||
             cw_kernel_habit(cw_inject_kernel(id, call)) != CW_KERNEL_RESTS);
 }
 
@@ -297,7 +305,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
     }
     if (!why && !added)
         why = cw_batch_not_recorded;
-    else if (!why && needs_trial(c, b, id, call))
+    else if (!why && needs_trial(b, id, call))
         why = cw_batch_begin_trial(c, b, id, call);
     else if (!why) {
         const bool shares = cw_record_launch_shares(&b->record);
@@ -447,6 +455,13 @@ static void goes_ahead(const struct cw_collection *c, bool reaches)
     for (uint32_t i = 0; reaches && i < cw_collections->slot_count; i++)
         self->items[i].reaches = self->items[i].reaches || !c || &cw_collections->slots[i] == c;
     self->disturbed = true;
+}
+
+/* Notes unrecorded work that may bring addresses of host memory to the devices. */
+static void may_bring_addresses(void)
+{
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++)
+        self->items[i].since = UINT64_MAX;
 }
 
 /* Whether a launch is in its context's batch, or is the trial. */
@@ -611,8 +626,11 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     } else if (!apart || !add_graph(c, cw_batch_of(c), id, call))
         collect_graph(c, id, call, apart);
     c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
-    if (c->context && !is_recorded(c, call))
+    if (c->context && !is_recorded(c, call)) {
         goes_ahead(c, reach);
+        if (graph)
+            may_bring_addresses();
+    }
 }
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -741,10 +759,10 @@ static bool lets_by(const struct cw_collection *c, const struct cw_batch *b, CUp
 static bool spares(CUpti_CallbackId id, const void *params)
 {
     bool spared = id == CUPTI_DRIVER_TRACE_CBID_cuMemFreeHost && !self->trial;
+    void *memory = spared ? ((const cuMemFreeHost_params *)params)->p : NULL;
     for (uint32_t i = 0; spared && i < cw_collections->slot_count; i++)
-        spared = !self->items[i].open ||
-                 (self->items[i].checkpoint.mirror &&
-                  cw_record_free_host(&self->items[i].record, ((const cuMemFreeHost_params *)params)->p));
+        spared = !self->items[i].open || cw_pinned_is_of_others(memory, cw_collections->slots[i].device) ||
+                 (self->items[i].checkpoint.mirror && cw_record_free_host(&self->items[i].record, memory));
     return spared;
 }
 
@@ -774,6 +792,17 @@ static void code_goes(CUmodule module)
     cw_collection_code_goes();
 }
 
+/* Whether a copy from or to the host uses host memory that work of another device uses as well. */
+static bool uses_others_memory(const struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const bool copies = c && cw_transfer_is(id) && cw_batch_has_neighbour_device(c);
+    const struct cw_host_bytes host =
+        copies ? cw_transfer_host(id, call->functionParams) : (struct cw_host_bytes){0, 0};
+    uint64_t start;
+    size_t size;
+    return host.end && cw_pinned_holds(host.begin, &start, &size) && cw_pinned_use(host.begin, c->device);
+}
+
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
@@ -792,8 +821,8 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     self->disturbed = self->disturbed || changes || sets_host;
     bool last = effect == CW_EFFECT_WAIT && b && b->unread_count && cw_range_affords_end();
     const bool gives_back = changes && effect == CW_EFFECT_END && cw_record_gives_back(id);
-    const bool crosses = changes && cw_reach_crosses(id, call);
-    if (changes || last)
+    const bool crosses = (changes && cw_reach_crosses(id, call)) || uses_others_memory(c, id, call);
+    if (changes || last || crosses)
         end_others(c, gives_back || crosses, gives_back || crosses ? cw_inject_call_name(id) : ended_by_neighbour);
     bool early = b && changes && effect == CW_EFFECT_RECORD &&
                  (is_early(b, id, call->functionParams) || is_written(c, id, call->functionParams));
@@ -809,6 +838,8 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         code_goes(NULL);
     if (c && cw_inject_blocks_stream(id))
         c->waits = CW_WAITS_STREAM;
+    if (changes && !recorded && !cw_record_gives_back(id))
+        may_bring_addresses();
     if (changes)
         goes_ahead(c && c->context && !recorded && !crosses ? c : NULL, crosses);
     *call->correlationData = changes || sets_host || effect == CW_EFFECT_END ? CW_BATCH_CHANGES : CW_BATCH_READS;

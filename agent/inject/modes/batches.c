@@ -16,6 +16,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/driver/stuck.h"
 #include "agent/inject/memory/kernels.h"
+#include "agent/inject/memory/pinned.h"
 #include "agent/inject/modes/once.h"
 #include "agent/inject/modes/range.h"
 #include "base/demangle.h"
@@ -90,6 +91,7 @@ void cw_batch_forget(struct cw_batch *b)
         cw_checkpoint_free(&b->checkpoint);
     b->saved = false;
     b->thread = 0;
+    b->since = b->record.first ? cw_pinned->count : b->since;
     cw_record_clear(&b->record);
 }
 
@@ -506,8 +508,7 @@ void cw_batch_end(struct cw_collection *c, const char *by)
 
 /* ---- a trial ---------------------------------------------------------------------------------------------------- */
 
-/* Whether the program uses several devices, which may write the same host memory. */
-static bool has_neighbour_device(const struct cw_collection *c)
+bool cw_batch_has_neighbour_device(const struct cw_collection *c)
 {
     for (uint32_t i = 0; i < cw_collections->slot_count; i++)
         if (cw_collections->slots[i].context && cw_collections->slots[i].device != c->device)
@@ -533,9 +534,9 @@ bool cw_batch_is_taken(void)
     return self->taken >= MOST_TAKEN;
 }
 
-const char *cw_batch_why_alone(const struct cw_collection *c)
+const char *cw_batch_why_alone(void)
 {
-    return cw_reach_why() ? cw_reach_why() : has_neighbour_device(c) ? cw_batch_several_devices : NULL;
+    return cw_reach_why_all() || cw_reach_beyond() || cw_reach->collectives ? cw_reach_why() : NULL;
 }
 
 const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
@@ -546,7 +547,7 @@ const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CU
     if (waits)
         cw_batch_wait_for_others(c);
     bool clear = cw_batch_at_rest() && !c->running && c->context && !cw_collection_beside(c);
-    const char *why = cw_batch_why_alone(c)              ? cw_batch_why_alone(c)
+    const char *why = cw_batch_why_alone()               ? cw_batch_why_alone()
                       : cw_kernel_waits(kernel)          ? cw_batch_waits_for_host
                       : cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED
                       : !clear                           ? CW_WHY_BESIDE

@@ -41,6 +41,7 @@ struct cw_batch {
     uint64_t thread;      /* the program\'s that launches with host memory; 0: none */
     uint32_t lacked;      /* batches one after another that wrote memory without a copy */
     uint32_t correlation; /* correlation of the trial */
+    uint64_t since;       /* host allocations until the last batch ended, if no copy has followed it; else UINT64_MAX */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
     struct cw_proof proof; /* of memory that others reach, which the checkpoint leaves out */
@@ -115,7 +116,9 @@ void cw_batch_note_slow(struct cw_batch *b, CUpti_CallbackId id, const CUpti_Cal
 /* Whether threads often end each other's batches, so that launches with host memory are batches of their own. */
 bool cw_batch_is_taken(void);
 /* Why launches that are given host memory must not be repeated, or NULL. */
-const char *cw_batch_why_alone(const struct cw_collection *c);
+const char *cw_batch_why_alone(void);
+/* Whether the program uses several devices, which may use the same host memory. */
+bool cw_batch_has_neighbour_device(const struct cw_collection *c);
 /* Begins the trial of a launch that is given host memory. The launch is recorded and about to run alone, because its
  * kernel may wait in that memory for the host's next step; all passes follow. Returns NULL, or the reason why not. */
 const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,
