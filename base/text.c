@@ -253,6 +253,13 @@ static void put_json(struct sink *to, const char *text, size_t n, bool made)
     }
 }
 
+static void put_json_string(struct sink *to, const char *text, size_t n)
+{
+    put_bytes(to, "\"", 1);
+    put_json(to, text, n, false);
+    put_bytes(to, "\"", 1);
+}
+
 int cw_text_put_json(const char *json, size_t size, void *out)
 {
     char held[HELD_SIZE];
@@ -280,9 +287,7 @@ void cw_text_put(FILE *out, enum cw_text_kind kind, const char *text)
         put_label(&to, text);
         break;
     case CW_TEXT_JSON:
-        put_bytes(&to, "\"", 1);
-        put_json(&to, text, strlen(text), false);
-        put_bytes(&to, "\"", 1);
+        put_json_string(&to, text, strlen(text));
         break;
     }
     flush(&to);
@@ -465,6 +470,16 @@ static void put_format(struct sink *to, const char *format, struct arguments *ar
         struct conversion c = read_conversion(&format, args);
         put_conversion(to, &c, args);
     }
+}
+
+size_t cw_text_json(char *buffer, size_t size, const char *text, size_t most)
+{
+    const size_t limit = most < size ? most : size;
+    struct sink to = {.buffer = buffer, .size = size};
+    if (strnlen(text, limit) == size)
+        return 0;
+    put_json_string(&to, text, cut(text, (int)limit));
+    return to.full ? 0 : to.used;
 }
 
 void cw_text_print(FILE *out, const char *format, ...)

@@ -40,6 +40,10 @@ size_t cw_text_format(char *buffer, size_t size, const char *format, ...) __attr
 size_t cw_text_vformat(char *buffer, size_t size, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
+/* Writes at most `most` bytes of a text as CW_TEXT_JSON, without a NUL behind it, and cuts only between characters.
+ * Returns the length written, which is below `size`; 0 if there is no room. */
+size_t cw_text_json(char *buffer, size_t size, const char *text, size_t most);
+
 /* Number of columns of a text printed as CW_TEXT_LINE. */
 size_t cw_text_columns(const char *text);
 

@@ -12,6 +12,7 @@
 #include <wchar.h>
 
 #include "agent/inject/driver/inject.h"
+#include "base/text.h"
 
 struct member { /* of a structure, or a value of an enumeration */
     char *name;
@@ -293,9 +294,15 @@ struct text {
     bool full;
 };
 
+/* Room for bytes and one more. */
+static size_t room_of(const struct text *t)
+{
+    return CW_NVTX_LONGEST_PAYLOAD - t->depth - t->length;
+}
+
 static void put(struct text *t, const char *bytes, size_t size)
 {
-    t->full = t->full || size >= CW_NVTX_LONGEST_PAYLOAD - t->depth - t->length;
+    t->full = t->full || size >= room_of(t);
     if (t->full)
         return;
     memcpy(t->to + t->length, bytes, size);
@@ -319,18 +326,9 @@ static void close_with(struct text *t, char bracket)
 
 static void put_string(struct text *t, const char *s, size_t most)
 {
-    char code[8];
-    put(t, "\"", 1);
-    for (size_t i = 0; i < most && s[i] && !t->full; i++) {
-        const unsigned char c = (unsigned char)s[i];
-        if (c == '"' || c == '\\')
-            put(t, "\\", 1);
-        if (c >= ' ')
-            put(t, s + i, 1);
-        else
-            put(t, code, (size_t)snprintf(code, sizeof code, "\\u%04x", c));
-    }
-    put(t, "\"", 1);
+    const size_t length = t->full ? 0 : cw_text_json(t->to + t->length, room_of(t), s, most);
+    t->full = !length;
+    t->length += length;
 }
 
 /* What a writer needs of an event. */

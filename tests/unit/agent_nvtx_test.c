@@ -466,6 +466,27 @@ Test(nvtx, further_payloads_are_objects_of_their_own)
     cr_expect_str_eq(text, "{\"a\":1,\"payload 2\":{\"a\":2}}");
 }
 
+/* A byte that is not UTF-8, or a character that is cut, leaves other text as it is. */
+Test(nvtx, a_payload_is_utf8)
+{
+    enum { CUT = 256 };
+    char cut[CUT + 2];
+    const struct {
+        const char *good, *bad, *cut;
+        char held[4];
+    } texts = {"\xc3\xa9", "a\xff\n\xc3", cut, "b\xc3\xa9\xc3"};
+    char expected[CW_NVTX_LONGEST_PAYLOAD];
+    memset(cut, 'x', sizeof cut);
+    memcpy(cut + CUT - 1, "\xc3\xa9", sizeof "\xc3\xa9");
+    begin_with_payloads();
+    SCHEMA(NULL, OF_CALL, "texts", ENTRY(CSTRING, "good"), ENTRY(CSTRING, "bad"), ENTRY(CSTRING, "cut"),
+           ENTRY(CHAR, "held", MANY(4)));
+    snprintf(expected, sizeof expected,
+             "{\"good\":\"\xc3\xa9\",\"bad\":\"a\\ufffd\\u000a\\ufffd\",\"cut\":\"%.*s\",\"held\":\"b\xc3\xa9\"}",
+             CUT - 1, cut);
+    expect_payload(NULL, OF_CALL, &texts, sizeof texts, expected);
+}
+
 /* It is written while other threads wait. */
 Test(nvtx, a_text_that_does_not_fit_takes_no_time)
 {

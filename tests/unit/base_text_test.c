@@ -153,6 +153,15 @@ Test(text, is_cut_between_characters)
     cr_expect_str_eq(all, "a line\\n of 0.00");
 }
 
+Test(text, json_fits_or_is_not_there)
+{
+    char text[16];
+    cr_expect_eq(cw_text_json(text, 6, "a\"b", 3), 0);
+    cr_expect(cw_text_json(text, 7, "a\"b", 3) == 6 && memcmp(text, "\"a\\\"b\"", 6) == 0);
+    cr_expect(cw_text_json(text, sizeof text, "ab\xc2\xb5", 3) == 4 && memcmp(text, "\"ab\"", 4) == 0);
+    cr_expect_eq(cw_text_json(text, 0, "", 0), 0);
+}
+
 Test(text, precision_ends_a_text_without_nul)
 {
     const char unended[3] = {'a', 'b', 'c'};
