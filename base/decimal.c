@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "base/decimal.h"
 
+#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -196,14 +198,28 @@ static size_t print(struct decimal d, char *text)
     return (size_t)(at - text);
 }
 
+void *cw_decimal_point_begin(void)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* costs nothing, and is never freed by the C library */
+    return plain ? uselocale(plain) : NULL;
+}
+
+void cw_decimal_point_end(void *before)
+{
+    if (before)
+        freelocale(uselocale(before));
+}
+
 /* For subnormal numbers and for powers of two with many digits: both are rare. */
 static size_t print_slowly(double value, char *text)
 {
+    void *const before = cw_decimal_point_begin();
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, CW_DECIMAL_SIZE, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
             break;
     }
+    cw_decimal_point_end(before);
     return strlen(text);
 }
 

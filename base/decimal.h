@@ -7,6 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Gives the numbers that the thread reads and prints a decimal point, whatever its locale has. Returns that locale, for
+ * cw_decimal_point_end; NULL if it stays. */
+void *cw_decimal_point_begin(void);
+void cw_decimal_point_end(void *before);
+
 enum { CW_DECIMAL_SIZE = 32 };
 /* Writes "1.5", "1e+20", "inf", "-inf" or "nan", with a NUL at the end. Returns the length of `text`. */
 size_t cw_decimal_text(double value, char text[CW_DECIMAL_SIZE]);

@@ -1,10 +1,11 @@
 #include "lib/handles.h"
 
-#include <locale.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/decimal.h"
 
 pthread_mutex_t cw_lib_hdf5 = PTHREAD_MUTEX_INITIALIZER;
 
@@ -64,8 +65,7 @@ struct cw_lib_call cw_lib_enter(void)
 {
     static const struct cw_lib_call begun;
     struct cw_lib_call call = begun;
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* costs nothing, and is never freed by the C library */
-    call.before = plain ? uselocale(plain) : (locale_t)0;
+    call.before = cw_decimal_point_begin();
     return call;
 }
 
@@ -73,8 +73,7 @@ enum counterworks_status cw_lib_finish(const struct cw_lib_call *call, enum cw_s
                                        struct counterworks_error *error)
 {
     const struct cw_error *from = &call->err;
-    if (call->before)
-        freelocale(uselocale(call->before));
+    cw_decimal_point_end(call->before);
     if (!error)
         return status_of(status);
     *error = (struct counterworks_error){.status = status_of(status)};

@@ -39,7 +39,7 @@ void cw_lib_leave(struct cw_lib_share *share);
 /* Surrounds every call that reads or prints numbers, so that they have a decimal point in every locale. */
 struct cw_lib_call {
     struct cw_error err;
-    void *before; /* the thread's locale_t */
+    void *before; /* the thread's locale */
 };
 struct cw_lib_call cw_lib_enter(void);
 /* Ends the call, and copies its error to *error. `error` may be NULL. */

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "agent/inject/nvtx_payload.h"
 
-#include <locale.h>
 #include <math.h>
 #include <search.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <wchar.h>
 
 #include "agent/inject/driver/inject.h"
+#include "base/decimal.h"
 #include "base/text.h"
 
 struct member { /* of a structure, or a value of an enumeration */
@@ -367,18 +367,11 @@ static void put_string_at(struct text *t, uint64_t address)
         put(t, number, (size_t)snprintf(number, sizeof number, "\"0x%llx\"", (unsigned long long)address));
 }
 
-/* With a point, whatever the program's locale has. */
 static void put_real(struct text *t, double value)
 {
-    char number[40];
-    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), own = plain ? uselocale(plain) : (locale_t)0;
-    const int length = snprintf(number, sizeof number, "%.17g", value);
-    if (plain) {
-        uselocale(own);
-        freelocale(plain);
-    }
+    char number[CW_DECIMAL_SIZE];
     if (isfinite(value))
-        put(t, number, (size_t)length);
+        put(t, number, cw_decimal_text(value, number));
     else
         put(t, "null", 4);
 }

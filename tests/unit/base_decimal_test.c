@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -5,6 +6,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "tests/support/comma.h"
 
 /* The plain way. */
 static void expect_as_printf(double value)
@@ -73,6 +75,18 @@ Test(decimal, edges)
         0, -0.0, INFINITY, -INFINITY, NAN, 0.1, 9007199254740992, 5e-324, 2.2250738585072014e-308};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         expect_as_printf(others[i]);
+}
+
+/* Also those numbers that the C library prints. */
+Test(decimal, has_a_point_in_every_locale)
+{
+    char text[CW_DECIMAL_SIZE];
+    cw_test_comma("base_decimal_test.locale");
+    cw_decimal_text(2.2250738585072009e-308, text);
+    cr_expect_str_eq(text, "2.225073858507201e-308");
+    cw_decimal_text(0.5, text);
+    cr_expect_str_eq(text, "0.5");
+    cr_expect_str_eq(localeconv()->decimal_point, ",", "the program's stays");
 }
 
 Test(decimal, whole)

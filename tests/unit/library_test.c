@@ -1,7 +1,6 @@
 /* libcounterworks as a program uses it. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
-#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "include/counterworks/hdf5.h"
+#include "tests/support/comma.h"
 
 #define CAPTURES CW_SOURCE_DIR "/data/captures/"
 #define DATA CW_SOURCE_DIR "/data"
@@ -516,15 +516,7 @@ Test(library, numbers_have_a_point_in_every_locale)
     int8_t statuses[2];
     int fd = mkstemp(path);
     cr_assert(write(fd, own, sizeof own - 1) == sizeof own - 1 && close(fd) == 0);
-    bool made =
-        system("mkdir -p library_test.locale && cd library_test.locale && printf 'LC_NUMERIC\\ndecimal_point "
-               "\",\"\\nthousands_sep \"\"\\ngrouping -1\\nEND LC_NUMERIC\\n' >comma.src && { localedef --no-archive "
-               "-c -i "
-               "comma.src -f ANSI_X3.4-1968 ./comma >/dev/null 2>&1; test -e comma/LC_NUMERIC; }") == 0;
-    setenv("LOCPATH", "library_test.locale", 1);
-    if (!made || !setlocale(LC_ALL, "comma"))
-        cr_skip_test("no locale with a decimal comma can be made");
-    cr_assert_str_eq(localeconv()->decimal_point, ",");
+    cw_test_comma("library_test.locale");
     GOOD(counterworks_chip_add_metrics(gh100, path, &error));
     GOOD(counterworks_capture_open(&capture, CAPTURES "gemm.cwd", &error));
     GOOD(counterworks_evaluate(capture, gh100, names, 2, NULL, values, statuses, &error));
