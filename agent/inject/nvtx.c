@@ -11,7 +11,6 @@
 
 #include "agent/inject/driver/inject.h"
 #include "agent/inject/driver/say.h"
-#include "agent/inject/ranges/mode.h"
 #include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/nvtx_payload.h"
 #include "agent/inject/ranges/user_ranges.h"
@@ -240,19 +239,29 @@ static struct cw_trace_payload read_payload(const nvtxEventAttributes_t *event)
     return payload;
 }
 
-/* Writes payloads that have a schema as text. Only a trace keeps it. */
-static void read_payloads(struct said *said, nvtxDomainHandle_t domain, const nvtxPayloadData_t *payloads, size_t count)
+/* Whether a trace may keep rows of a kind. */
+static bool is_traced(enum cw_trace_kind kind)
 {
-    *said->payload = 0;
-    if (!payloads || !cw_inject_lock())
+    if (!cw_trace_rows_enter())
+        return false;
+    const bool wanted = cw_trace_row_wanted(kind);
+    cw_trace_rows_leave();
+    return wanted;
+}
+
+/* Writes payloads that have a schema as text, if a row keeps it. */
+static void read_payloads(struct said *said, nvtxDomainHandle_t domain, const nvtxPayloadData_t *payloads, size_t count,
+                          enum cw_trace_kind kind)
+{
+    if (!payloads || !is_traced(kind) || !cw_inject_lock())
         return;
-    if (!cw_inject->mode || cw_inject->mode->traces)
-        cw_nvtx_payload_write(said->payload, number(domain), payloads, count, text_of);
+    cw_nvtx_payload_write(said->payload, number(domain), payloads, count, text_of);
     cw_inject_unlock();
     said->label.payload_text = said->payload;
 }
 
-static void read_event(struct said *said, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
+static void read_event(struct said *said, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event,
+                       enum cw_trace_kind kind)
 {
     struct cw_trace_label *label = &said->label;
     const char *name = read_names(said, domain, event);
@@ -261,7 +270,7 @@ static void read_event(struct said *said, nvtxDomainHandle_t domain, const nvtxE
         return;
     if (event->payloadType == NVTX_PAYLOAD_TYPE_EXT && event->reserved0 > 0)
         read_payloads(said, domain, (const nvtxPayloadData_t *)(uintptr_t)event->payload.ullValue,
-                      (size_t)event->reserved0);
+                      (size_t)event->reserved0, kind);
     label->category = event->category;
     if (event->colorType == NVTX_COLOR_ARGB)
         label->color = event->color;
@@ -273,7 +282,7 @@ static void read_event(struct said *said, nvtxDomainHandle_t domain, const nvtxE
 static nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
     struct said said;
-    read_event(&said, domain, event);
+    read_event(&said, domain, event, CW_TRACE_NVTX_RANGE);
     const uint64_t id = cw_user_range_start(number(domain), said.full);
     if (id)
         cw_trace_nvtx_open(number(domain), id, &said.label);
@@ -293,7 +302,7 @@ static void NVTX_API domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 static int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
     struct said said;
-    read_event(&said, domain, event);
+    read_event(&said, domain, event, CW_TRACE_NVTX_RANGE);
     const int depth = cw_user_range_push(number(domain), said.full);
     cw_trace_nvtx_open(number(domain), 0, &said.label);
     return depth;
@@ -308,7 +317,7 @@ static int NVTX_API domain_pop(nvtxDomainHandle_t domain)
 static void NVTX_API domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *event)
 {
     struct said said;
-    read_event(&said, domain, event);
+    read_event(&said, domain, event, CW_TRACE_NVTX_MARK);
     cw_trace_nvtx_mark(number(domain), &said.label);
 }
 

@@ -533,6 +533,24 @@ Test(nvtx, payloads_that_are_none)
     cr_expect_neq(SCHEMA(domain, 0, "numbered", {.type = NVTX_PAYLOAD_ENTRY_TYPE_INT, .name = "i"}), 0);
 }
 
+/* A trace without rows of NVTX reads no payload. */
+Test(nvtx, a_payload_that_no_row_keeps_is_not_read)
+{
+    const int number = 1;
+    const nvtxPayloadData_t nowhere = {OF_CALL, sizeof number, (const void *)8},
+                            there = {OF_CALL, sizeof number, &number};
+    begin_with_payloads();
+    SCHEMA(NULL, OF_CALL, "step", ENTRY(INT, "number"));
+    EXTENSION(nvtxMarkPayload, void, nvtxDomainHandle_t, const nvtxPayloadData_t *, size_t)(NULL, &there, 1);
+    cw_trace_sheets->kinds &= ~CW_TRACE_BIT(CW_TRACE_NVTX_RANGE);
+    EXTENSION(nvtxRangePushPayload, int, nvtxDomainHandle_t, const nvtxPayloadData_t *, size_t)(NULL, &nowhere, 1);
+    cw_trace_sheets->kinds = CW_TRACE_BIT(CW_TRACE_NVTX_RANGE);
+    EXTENSION(nvtxMarkPayload, void, nvtxDomainHandle_t, const nvtxPayloadData_t *, size_t)(NULL, &nowhere, 1);
+    EXTENSION(nvtxRangePushPayload, int, nvtxDomainHandle_t, const nvtxPayloadData_t *, size_t)(NULL, &there, 1);
+    pop();
+    cr_expect_eq(value_of(CW_FIELD_PAYLOAD_TEXT), cw_trace_text_number("{\"number\":1}"));
+}
+
 /* Events of the extension's own. */
 Test(nvtx, an_event_of_payloads_alone_has_the_schemas_name)
 {
