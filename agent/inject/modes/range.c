@@ -431,8 +431,8 @@ static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti
         return false;
     const uint64_t begin = cw_inject_now_ns();
     const bool starts = !c->running;
-    const bool counts = cw_once_enter(c, id, call, wanted, why);
-    if (wanted && !counts && cw_once_may_wait(id, call) && !cw_stream_capture_is_under_way() &&
+    const bool may_wait = cw_once_enter(c, id, call, wanted, why);
+    if (may_wait && !cw_stream_capture_is_under_way() &&
         cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
         see_alone(c, call);
     if (starts)
