@@ -194,13 +194,24 @@ static const struct cw_reach_range *find(enum cw_reach_range_kind kind, uint64_t
     return NULL;
 }
 
-/* Forgets memory that begins in [begin, end). The bounds may be too wide then. */
-static void drop(uint64_t begin, uint64_t end)
+static bool is_memory_from(const struct cw_reach_range *r, uint64_t begin, uint64_t end)
+{
+    return r->kind != CW_REACH_HANDLE && r->begin >= begin && r->begin < end;
+}
+
+static bool is_table_within(const struct cw_reach_range *r, uint64_t begin, uint64_t end)
+{
+    return r->kind == CW_REACH_TABLE && r->begin >= begin && r->end <= end;
+}
+
+/* Forgets the ranges that are so to [begin, end). The bounds may be too wide then. */
+static void drop(bool (*is_so)(const struct cw_reach_range *r, uint64_t begin, uint64_t end), uint64_t begin,
+                 uint64_t end)
 {
     size_t kept = 0;
     for (size_t i = 0; i < self->count; i++) {
         const struct cw_reach_range *r = &self->ranges[i];
-        if (r->kind == CW_REACH_HANDLE || r->begin < begin || r->begin >= end)
+        if (!is_so(r, begin, end))
             self->ranges[kept++] = *r;
         else
             self->changes += is_of_others(r);
@@ -568,18 +579,6 @@ static bool is_host_memory(uint64_t address)
            type == CU_MEMORYTYPE_HOST;
 }
 
-/* Forgets tables that are written anew, whole. */
-static void drop_tables(uint64_t begin, uint64_t end)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < self->count; i++) {
-        const struct cw_reach_range *r = &self->ranges[i];
-        if (r->kind != CW_REACH_TABLE || r->begin < begin || r->end > end)
-            self->ranges[kept++] = *r;
-    }
-    self->count = kept;
-}
-
 /* Notes a copy that brings such an address to the device, where it makes a table. If it writes a variable, any kernel
  * may read the address. */
 static void note_table(enum kind kind, const void *params)
@@ -594,7 +593,7 @@ static void note_table(enum kind kind, const void *params)
                                          .end = (p->dstDevice + p->ByteCount + GRAIN - 1) / GRAIN * GRAIN,
                                          .kind = CW_REACH_TABLE};
     if (!brings && !cw_stream_capture_is_under_way())
-        drop_tables(p->dstDevice, p->dstDevice + p->ByteCount);
+        drop(is_table_within, p->dstDevice, p->dstDevice + p->ByteCount); /* written anew, whole */
     if (!brings || is_known(&table))
         return;
     if (find(CW_REACH_VARIABLE, p->dstDevice))
@@ -663,7 +662,7 @@ static void note_freed(uint64_t address)
 {
     const struct cw_reach_range *shared = find(CW_REACH_SHARED, address), *foreign = find(CW_REACH_FOREIGN, address);
     const uint64_t begin = shared ? shared->begin : foreign ? foreign->begin : address;
-    drop(begin, begin + 1);
+    drop(is_memory_from, begin, begin + 1);
 }
 
 static void note_opened(uint64_t address)
@@ -699,7 +698,7 @@ static void note_return(enum kind kind, const void *params)
         return;
     case UNMAPS: {
         const cuMemUnmap_params *p = params;
-        drop(p->ptr, p->ptr + p->size);
+        drop(is_memory_from, p->ptr, p->ptr + p->size);
         return;
     }
     case FREES: {
