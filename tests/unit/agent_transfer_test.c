@@ -191,6 +191,30 @@ Test(transfer, a_read_is_there_at_once_or_later)
     end();
 }
 
+static int asked_driver;
+static CUresult (*attribute)(void *, CUpointer_attribute, CUdeviceptr);
+
+static CUresult count_attribute(void *to, CUpointer_attribute which, CUdeviceptr address)
+{
+    asked_driver++;
+    return attribute(to, which, address);
+}
+
+/* The driver is asked once about most memory, as this is asked at each set. */
+Test(transfer, a_set_of_the_hosts_memory)
+{
+    begin();
+    attribute = cw_inject->api.cuPointerGetAttribute;
+    cw_inject->api.cuPointerGetAttribute = count_attribute;
+    const cuMemsetD8_v2_params on_device = {AT(device), 1, 2}, on_host = {AT(pinned), 1, 2},
+                               moving = {AT(managed), 1, 2};
+    cr_expect(!cw_transfer_sets_host(ID(cuMemsetD8_v2), &on_device) && asked_driver == 1);
+    cr_expect(cw_transfer_sets_host(ID(cuMemsetD8_v2), &on_host) && asked_driver == 3);
+    cr_expect(!cw_transfer_sets_host(ID(cuMemsetD2D32Async), &moving));
+    cr_expect(!cw_transfer_sets_host(ID(cuMemcpyHtoD_v2), &(cuMemcpyHtoD_v2_params){AT(pinned), pageable, 2}));
+    end();
+}
+
 Test(transfer, rows_on_the_device)
 {
     begin();

@@ -47,6 +47,17 @@ bool cw_shared_with_host(uint64_t address)
     return type == CU_MEMORYTYPE_HOST || (type >= 0 && is_managed(address));
 }
 
+/* Asks only of memory of the host whether it is managed. */
+static bool is_pinned(int type, uint64_t address)
+{
+    return type == CU_MEMORYTYPE_HOST && !is_managed(address);
+}
+
+bool cw_shared_pinned(uint64_t address)
+{
+    return is_pinned(type_of(address), address);
+}
+
 /* What the words of a launch's arguments say: whether one is an address of pinned memory, or may be of other memory. */
 struct given {
     bool pinned, other;
@@ -83,7 +94,7 @@ static void look_at(struct given *g, const void *parameter, size_t size)
         uint64_t word;
         memcpy(&word, (const uint8_t *)parameter + at, sizeof word);
         const int type = cw_regions_have(word) ? CU_MEMORYTYPE_DEVICE : type_of(word); /* which asks the driver */
-        const bool pinned = type == CU_MEMORYTYPE_HOST && !is_managed(word);
+        const bool pinned = is_pinned(type, word);
         g->pinned = g->pinned || pinned;
         g->several = (pinned && g->device && cw_pinned_use(word, *g->device)) || g->several;
         g->hash = pinned ? g->hash : cw_inject_mix(g->hash, word);

@@ -27,6 +27,8 @@ enum cw_place { CW_PLACE_DEVICE, CW_PLACE_HOST, CW_PLACE_MANAGED };
 enum cw_place cw_shared_place(uint64_t address);
 /* Whether the host can access the memory at an address: managed or pinned. */
 bool cw_shared_with_host(uint64_t address);
+/* Whether it is memory of the host that CUDA allocated or registered. */
+bool cw_shared_pinned(uint64_t address);
 /* Whether a launch is given host memory that does not move to the GPU: its kernel may wait there. */
 bool cw_shared_given(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Notes that a launch of a device uses the host memory that it is given. Whether work of another device does so as

@@ -117,9 +117,8 @@ bool cw_transfer_reads(CUpti_CallbackId id, const void *params, bool *at_once)
 bool cw_transfer_sets_host(CUpti_CallbackId id, const void *params)
 {
     const struct call *call = find(id);
-    const CUdeviceptr to = call ? ((const cuMemsetD8_v2_params *)params)->dstDevice : 0; /* both kinds begin with it */
-    return call && (call->kind == SETS || call->kind == SETS_ROWS) && cw_shared_with_host(to) &&
-           cw_shared_place(to) == CW_PLACE_HOST;
+    return call && (call->kind == SETS || call->kind == SETS_ROWS) &&
+           cw_shared_pinned(((const cuMemsetD8_v2_params *)params)->dstDevice); /* both kinds begin with it */
 }
 
 static struct cw_host_bytes host_bytes(const void *memory, size_t size)
