@@ -132,17 +132,6 @@ static void end_batch(struct cw_collection *c)
         cw_batch_end(c, "a launch that is counted once");
 }
 
-static void forget_slow(struct cw_batch *b)
-{
-    for (int i = 0; i < 2; i++) {
-        if (b->slow.events[i])
-            cw_inject->api.cuEventDestroy_v2(b->slow.events[i]);
-        b->slow.events[i] = NULL;
-    }
-    b->slow.runs = false;
-    b->slow.kernel = NULL;
-}
-
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static void context_created(CUcontext context, uint32_t device)
@@ -163,7 +152,7 @@ static void context_destroyed(CUcontext context)
     if (c->running) /* one of its kernels does not end, and freeing memory would wait for it */
         *b = (struct cw_batch){0};
     cw_batch_forget(b);
-    forget_slow(b);
+    cw_slow_forget(&b->slow);
     cw_memory_hash_forget(context);
     cw_pass_turn_end(c);
     cw_collection_close(c);
@@ -512,62 +501,16 @@ static void be_patient(struct cw_collection *c)
         c->waits = CW_WAITS_NOTHING;
 }
 
-/* ---- kernels that the program's next step lets go --------------------------------------------------------------- */
-
-/* Puts an event before the launch of a slow kernel, or behind it. */
-static bool put_event(struct cw_batch *b, int which, CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    const struct cw_cupti *api = &cw_inject->api;
-    struct cw_driver_launch l;
-    const CUstream stream = cw_inject_launch(&l, id, call) ? cw_inject_stream(id, l.config.hStream) : NULL;
-    return api->cuEventCreate && api->cuEventRecord && api->cuEventQuery && api->cuEventElapsedTime &&
-           api->cuEventDestroy_v2 && api->cuEventCreate(&b->slow.events[which], CU_EVENT_DEFAULT) == CUDA_SUCCESS &&
-           api->cuEventRecord(b->slow.events[which], stream) == CUDA_SUCCESS;
-}
-
-/* Finds out about a slow kernel that was launched again without a wait: if it has taken much less time, the program's
- * next step has let it go. */
-static void judge_slow(struct cw_batch *b)
-{
-    float ms;
-    if (!b->slow.runs || !b->slow.events[1] || cw_stream_capture_is_under_way() ||
-        cw_inject->api.cuEventQuery(b->slow.events[1]) == CUDA_ERROR_NOT_READY)
-        return;
-    const bool known = cw_inject->api.cuEventElapsedTime(&ms, b->slow.events[0], b->slow.events[1]) == CUDA_SUCCESS;
-    const CUfunction kernel = b->slow.kernel;
-    const uint64_t took_ns = b->slow.took_ns;
-    forget_slow(b);
-    if (!kernel) /* its code is gone */
-        return;
-    if (!known || 1e6 * (double)ms >= (double)took_ns / 10)
-        cw_kernel_note_long(kernel);
-    else
-        cw_kernel_note(kernel, cw_regions_has_variables(kernel) ? CW_KERNEL_WAITS : CW_KERNEL_SIGNALS);
-}
-
-static bool is_slow_again(const struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    struct cw_driver_launch l;
-    const CUlaunchConfig *was = &b->slow.config;
-    uint64_t arguments;
-    return b->slow.kernel && !b->slow.runs && !cw_stream_capture_is_under_way() &&
-           cw_inject_kernel(id, call) == b->slow.kernel && cw_inject_launch(&l, id, call) &&
-           l.config.gridDimX == was->gridDimX && l.config.gridDimY == was->gridDimY &&
-           l.config.gridDimZ == was->gridDimZ && l.config.blockDimX == was->blockDimX &&
-           l.config.blockDimY == was->blockDimY && l.config.blockDimZ == was->blockDimZ &&
-           cw_shared_given_alone(id, call, &arguments) && arguments == b->slow.arguments;
-}
-
 /* Lets a launch go ahead uncollected because its kernel may wait for the program's next step, or is queued behind such
  * a kernel. One that is known to wait writes nothing but host memory: a batch that stands by goes on around it. */
 static bool passes_by(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const CUfunction kernel = cw_inject_kernel(id, call);
     uint64_t arguments;
-    judge_slow(b);
+    cw_slow_judge(&b->slow);
     if (cw_inject_launches_graph(id) || self->trial || once_reason(b))
         return false;
-    const bool behind = b->slow.runs, slow = is_slow_again(b, id, call);
+    const bool behind = b->slow.runs, slow = cw_slow_is_again(&b->slow, id, call);
     if (!slow && !behind && cw_kernel_habit(kernel) != CW_KERNEL_SIGNALS)
         return false;
     if (!slow && !behind && !cw_shared_given_alone(id, call, &arguments)) {
@@ -586,12 +529,8 @@ static bool passes_by(struct cw_collection *c, struct cw_batch *b, CUpti_Callbac
         end_neighbours(c);
         goes_ahead(c, false);
     }
-    if (!slow || b->slow.runs || b->slow.kernel != kernel) /* another thread may have launched it meanwhile */
-        return true;
-    b->slow.runs = true;
-    b->slow.correlation = call->correlationId;
-    if (!put_event(b, 0, id, call))
-        forget_slow(b);
+    if (slow)
+        cw_slow_enter(&b->slow, id, call);
     return true;
 }
 
@@ -637,9 +576,8 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     struct cw_batch *b = c ? cw_batch_of(c) : NULL;
-    if (b && b->slow.runs && b->slow.correlation == call->correlationId &&
-        (cw_inject_refused(call) || cw_stream_capture_is_under_way() || !put_event(b, 1, id, call)))
-        forget_slow(b);
+    if (b)
+        cw_slow_leave(&b->slow, id, call);
     if (b && b == self->trial && b->correlation == call->correlationId)
         cw_batch_end_trial(c, id, call);
     else if (c && c->kind == CW_COLLECT_ONCE)
@@ -657,7 +595,7 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
             const uint64_t since = cw_inject_now_ns();
             cw_batch_see(c, cw_inject_kernel(id, call), *call->correlationData);
             if (shares && cw_in_flight->entered == *call->correlationData + 1) /* else it waited for other threads */
-                cw_batch_note_slow(b, id, call, cw_inject_now_ns() - since);
+                cw_slow_note(&b->slow, id, call, cw_inject_now_ns() - since);
         }
         b->spoilt = b->spoilt || (b->open && cw_batch_has_new_variables(b)); /* the launch itself may use them */
         if (b->open && cw_inject_refused(call))
@@ -784,11 +722,8 @@ static void watch_function(struct cw_collection *c, struct cw_batch *b, CUfuncti
 /* Call it before code is unloaded. `module` NULL: any module may go. */
 static void code_goes(CUmodule module)
 {
-    for (uint32_t i = 0; i < cw_collections->slot_count; i++) {
-        const CUmodule owner = cw_regions_module(self->items[i].slow.kernel);
-        if (!module || !owner || owner == module)
-            self->items[i].slow.kernel = NULL;
-    }
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++)
+        cw_slow_code_goes(&self->items[i].slow, module);
     cw_collection_code_goes();
 }
 
@@ -809,7 +744,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_batch *b = c ? cw_batch_of(c) : NULL;
     cw_graph_follow(id, call);
     if (b)
-        judge_slow(b);
+        cw_slow_judge(&b->slow);
     bool at_once;
     enum cw_effect effect = cw_record_effect(id, call, &at_once);
     if (cw_stream_capture_begins(id))

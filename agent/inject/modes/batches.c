@@ -516,19 +516,6 @@ bool cw_batch_has_neighbour_device(const struct cw_collection *c)
     return false;
 }
 
-void cw_batch_note_slow(struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t took_ns)
-{
-    struct cw_driver_launch launch;
-    uint64_t arguments;
-    if (took_ns < CW_SLOW_NS || b->slow.runs || !cw_inject_launch(&launch, id, call) || launch.graph ||
-        cw_kernel_is_long(launch.function) || !cw_shared_given_alone(id, call, &arguments))
-        return;
-    b->slow.kernel = launch.function;
-    b->slow.config = launch.config;
-    b->slow.arguments = arguments;
-    b->slow.took_ns = took_ns;
-}
-
 bool cw_batch_is_taken(void)
 {
     return self->taken >= MOST_TAKEN;
@@ -609,7 +596,7 @@ void cw_batch_end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpt
     if (!cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, rests ? CW_KERNEL_RESTS : CW_KERNEL_WAITS);
     if (rests)
-        cw_batch_note_slow(b, id, call, cw_inject_now_ns() - since);
+        cw_slow_note(&b->slow, id, call, cw_inject_now_ns() - since);
     bool alone = !self->disturbed && !self->in_flight[CW_BATCH_CHANGES] && !self->in_flight[CW_BATCH_READS] &&
                  cw_collection_noted_all();
     const char *why = cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED

@@ -6,12 +6,11 @@
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/proof.h"
 #include "agent/inject/memory/record.h"
+#include "agent/inject/modes/slow.h"
 #include "agent/inject/ranges/collection.h"
 #include "agent/inject/ranges/mode.h"
 
 enum { CW_MOST_UNREAD = 16, CW_MOST_FAMILIAR = 1024 };
-/* A kernel with host memory that runs for so long may wait there, up to a time limit of its own. */
-#define CW_SLOW_NS UINT64_C(50000000)
 
 struct cw_batch {
     bool open;             /* the first pass is running */
@@ -21,24 +20,16 @@ struct cw_batch {
     uint32_t modules; /* number of modules with variables when memory was saved */
     bool spoilt;      /* work beside the batch was not recorded, so it cannot be repeated */
     bool waits;       /* the same, because one of its own kernels waits */
-    bool passed;      /* a kernel that the program\'s next step lets go runs beside it */
+    bool passed;      /* a kernel that the program's next step lets go runs beside it */
     bool reaches;     /* work of the context that may reach other devices' memory has not been seen to end */
     bool arrived;     /* a launch that reaches other devices waits for their batches */
     uint32_t changes; /* changes of reached memory (reach.h) until memory was saved */
-    struct {
-        CUfunction kernel; /* rested, but so late that it may have waited for a time limit; or NULL */
-        CUlaunchConfig config;
-        bool runs;            /* it was launched again, without a wait */
-        uint32_t correlation; /* of that launch */
-        uint64_t took_ns;     /* while the program was held up */
-        uint64_t arguments;   /* a hash of those that are no addresses */
-        CUevent events[2];    /* before it and behind it */
-    } slow;
+    struct cw_slow slow;
     uint32_t familiar; /* launches since the last unknown kernel that might have waited; at most CW_MOST_FAMILIAR */
     uint64_t began_ns, ended_ns; /* the program's own run of the batch or trial */
     uint64_t short_ns;           /* time when no checkpoint could be made, or 0 */
     const char *short_why;
-    uint64_t thread;      /* the program\'s that launches with host memory; 0: none */
+    uint64_t thread;      /* the program's that launches with host memory; 0: none */
     uint32_t lacked;      /* batches one after another that wrote memory without a copy */
     uint32_t correlation; /* correlation of the trial */
     uint64_t since;       /* host allocations until the last batch ended, if no copy has followed it; else UINT64_MAX */
@@ -111,8 +102,6 @@ void cw_batch_deliver(struct cw_collection *c);
 /* Ends the capture with this line. An ended capture prints no more by itself. */
 void cw_batch_tell(const char *text);
 
-/* Notes how long a launch that is given host memory took while the program was held up. */
-void cw_batch_note_slow(struct cw_batch *b, CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t took_ns);
 /* Whether threads often end each other's batches, so that launches with host memory are batches of their own. */
 bool cw_batch_is_taken(void);
 /* Why launches that are given host memory must not be repeated, or NULL. */
