@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "base/text.h"
 
 enum { FIRST_MS = 1000, EVERY_MS = 250, FIRST_SHARED_MS = 2000, EVERY_SHARED_MS = 10000 };
@@ -71,13 +72,6 @@ static struct {
     struct cw_progress work;
 } shown = {.lock = PTHREAD_MUTEX_INITIALIZER, .ends = PTHREAD_COND_INITIALIZER};
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static void print(const char *before, const char *text, const char *after)
 {
     char line[CW_PROGRESS_SIZE + 16];
@@ -90,7 +84,7 @@ static void draw(void)
 {
     char text[CW_PROGRESS_SIZE];
     const unsigned width = cw_text_width(STDERR_FILENO);
-    if (tcgetpgrp(STDERR_FILENO) != getpgrp() || !cw_progress_text(&shown.work, now_ms(), text,
+    if (tcgetpgrp(STDERR_FILENO) != getpgrp() || !cw_progress_text(&shown.work, cw_now_ms(), text,
                                                                    shown.work.shared ? sizeof text
                                                                    : width           ? width
                                                                                      : 80))
@@ -136,7 +130,7 @@ void cw_progress_begin(bool quiet, bool shared, const char *format, ...)
     if (quiet || shown.on || !is_seen(shared))
         return;
     shown.over = shown.drawn = false;
-    cw_progress_start(&shown.work, shared, now_ms());
+    cw_progress_start(&shown.work, shared, cw_now_ms());
     va_start(args, format);
     cw_text_vformat(shown.work.what, sizeof shown.work.what, format, args);
     va_end(args);
@@ -152,7 +146,7 @@ void cw_progress_tell(uint64_t done, uint64_t total, const char *format, ...)
     if (!shown.on)
         return;
     pthread_mutex_lock(&shown.lock);
-    cw_progress_step(&shown.work, done, total, now_ms());
+    cw_progress_step(&shown.work, done, total, cw_now_ms());
     va_start(args, format);
     cw_text_vformat(shown.work.what, sizeof shown.work.what, format, args);
     va_end(args);
@@ -164,7 +158,7 @@ void cw_progress_at(uint64_t done, uint64_t total)
     if (!shown.on || shown.within)
         return;
     pthread_mutex_lock(&shown.lock);
-    cw_progress_step(&shown.work, done, total, now_ms());
+    cw_progress_step(&shown.work, done, total, cw_now_ms());
     pthread_mutex_unlock(&shown.lock);
 }
 

@@ -8,18 +8,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/now.h"
+
 /* Limit on readings: when it is reached, every second one is dropped and the period doubles. A program of an hour has a
  * reading each second. */
 enum { FIRST_PERIOD_MS = 100, MOST_READINGS = 4096 };
 enum { OF_SM = 1, OF_MEMORY = 2 }; /* NVML's numbers of clocks */
 enum { OF_GPU = 0 };               /* and of the temperature sensor */
-
-static uint64_t milliseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 uint64_t cw_clock_log_now_ns(void)
 {
@@ -136,7 +131,7 @@ bool cw_clock_log_environment(struct cw_clock_log *log, const char *pci, struct 
 
 void cw_clock_log_look(struct cw_clock_log *log)
 {
-    uint64_t now = milliseconds();
+    uint64_t now = cw_now_ms();
     log->period_ms = log->period_ms ? log->period_ms : FIRST_PERIOD_MS;
     if (!log->gpu_count || now - log->looked_ms < log->period_ms)
         return;

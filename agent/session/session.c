@@ -12,12 +12,12 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agent/common/attach_socket.h"
 #include "agent/common/cupti_path.h"
 #include "agent/session/signals.h"
+#include "base/now.h"
 #include "base/text.h"
 
 /* Limit on all messages being received, whatever sizes they announce. */
@@ -483,13 +483,6 @@ static void accept_last(struct cw_session *s)
     s->listener = -1;
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static bool is_connected(const struct cw_process *p)
 {
     struct pollfd one = {.fd = p->fd, .events = POLLRDHUP};
@@ -501,7 +494,7 @@ static void tell_living(const struct cw_session *s)
 {
     const struct cw_process *first = NULL;
     uint32_t living = 0;
-    for (uint64_t end = now_ms() + MOMENT_MS; now_ms() < end;) {
+    for (uint64_t end = cw_now_ms() + MOMENT_MS; cw_now_ms() < end;) {
         living = 0;
         for (uint32_t i = 0; i < s->process_count; i++)
             if (s->processes[i].program && is_connected(&s->processes[i])) {
@@ -541,11 +534,11 @@ static void drain(struct cw_session *s)
         if (!p->left)
             forget(s, i);
     }
-    uint64_t taken = s->taken, end = now_ms() + PATIENCE_MS;
-    while (s->process_count && now_ms() < end) {
+    uint64_t taken = s->taken, end = cw_now_ms() + PATIENCE_MS;
+    while (s->process_count && cw_now_ms() < end) {
         serve(s, 50);
         if (s->taken != taken)
-            end = now_ms() + PATIENCE_MS;
+            end = cw_now_ms() + PATIENCE_MS;
         taken = s->taken;
     }
     if (s->process_count && !s->may_be_cut)
@@ -586,7 +579,7 @@ void cw_session_serve(struct cw_session *s)
 void cw_session_serve_attached(struct cw_session *s, bool (*end)(void *user))
 {
     uint64_t until = UINT64_MAX;
-    while (s->process_count && now_ms() < until) {
+    while (s->process_count && cw_now_ms() < until) {
         serve(s, s->look_ms && s->look_ms < 50 ? (int)s->look_ms : 50);
         if (s->clocks)
             cw_clock_log_look(s->clocks);
@@ -594,7 +587,7 @@ void cw_session_serve_attached(struct cw_session *s, bool (*end)(void *user))
             s->look(s->user);
         if (s->process_count && until == UINT64_MAX && (cw_signals_end_alone() || end(s->user))) {
             cw_message_send(s->processes[0].fd, CW_MESSAGE_DETACH, NULL, 0);
-            until = now_ms() + DETACH_MS;
+            until = cw_now_ms() + DETACH_MS;
         }
     }
     s->program.over = true;

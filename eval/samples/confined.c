@@ -11,8 +11,9 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/now.h"
 
 const bool cw_confined_limits_memory = !CW_ADDRESS_SANITIZED;
 
@@ -85,20 +86,13 @@ void cw_confined_send(struct cw_writer *written, int to)
 
 /* ---- the parent ------------------------------------------------------------------------------------------------- */
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* False if nothing comes until then. */
 static bool wait_for(int from, uint64_t until_ms)
 {
     struct pollfd poll_from = {.fd = from, .events = POLLIN};
     int ready;
     do {
-        const uint64_t now = now_ms(), left = until_ms > now ? until_ms - now : 0;
+        const uint64_t now = cw_now_ms(), left = until_ms > now ? until_ms - now : 0;
         ready = poll(&poll_from, 1, left < INT_MAX ? (int)left : INT_MAX);
     } while (ready < 0 && errno == EINTR);
     return ready > 0;
@@ -133,7 +127,7 @@ static enum cw_status follow(size_t memory, uint32_t *ms, pid_t child, int from,
 {
     int how = 0;
     struct rusage used = {0};
-    bool good = receive(from, memory, now_ms() + IDLE_MS + 2 * (uint64_t)*ms * SLOWER, out);
+    bool good = receive(from, memory, cw_now_ms() + IDLE_MS + 2 * (uint64_t)*ms * SLOWER, out);
     if (!good)
         kill(child, SIGKILL);
     pid_t ended;

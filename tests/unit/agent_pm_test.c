@@ -9,6 +9,7 @@
 #include "agent/backend/cupti/pm_process.h"
 #include "agent/backend/pm_capture.h"
 #include "agent/common/device.h"
+#include "base/now.h"
 #include "image/pm_view.h"
 #include "tests/support/image_samples.h"
 
@@ -183,7 +184,7 @@ static CUptiResult start(CUpti_PmSampling_Start_Params *p)
     (void)p;
     cr_expect(gpu.asked && !gpu.running);
     gpu.running = true;
-    gpu.started_ns = cw_pm_now_ns();
+    gpu.started_ns = cw_now_ns();
     if (gpu.by_time && gpu.stopped_ns)
         gpu.next += (gpu.started_ns - gpu.stopped_ns) / INTERVAL;
     gpu.trials++;
@@ -195,7 +196,7 @@ static CUptiResult stop(CUpti_PmSampling_Stop_Params *p)
     (void)p;
     cr_expect(gpu.running);
     gpu.running = false;
-    gpu.stopped_ns = cw_pm_now_ns();
+    gpu.stopped_ns = cw_now_ns();
     gpu.waiting = (gpu.stopped_ns - gpu.started_ns) / INTERVAL;
     return CUPTI_SUCCESS;
 }

@@ -17,6 +17,7 @@
 #include "agent/output/collector.h"
 #include "agent/session/signals.h"
 #include "base/demangle.h"
+#include "base/now.h"
 #include "host/nvperf/lower.h"
 #include "image/pm_data.h"
 
@@ -467,13 +468,6 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
     return status;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *err)
 {
     struct cw_program *program = &c->session.program;
@@ -488,12 +482,12 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     for (uint32_t i = 0; i < c->gpu_count && status == CW_OK; i++)
         cw_clock_log_follow(&c->clocks, c->gpus[i].pci);
     c->out.clocks = &c->clocks;
-    uint64_t began_ns = now_ns();
+    uint64_t began_ns = cw_now_ns();
     if (status == CW_OK && c->options->capture.argv)
         status = run_program(c, err);
     else if (status == CW_OK)
         wait_alone(c);
-    c->outcome.sampled_ns = now_ns() - began_ns;
+    c->outcome.sampled_ns = cw_now_ns() - began_ns;
     const struct cw_error *trouble = end_sampling(c);
     if (trouble->code != CW_OK) { /* more specific than the lack of samples */
         *err = *trouble;

@@ -10,6 +10,7 @@
 #include "agent/backend/cupti/pm_process.h"
 #include "agent/backend/lacking.h"
 #include "agent/backend/pm_capture.h"
+#include "base/now.h"
 
 /* CUPTI 13.0 loses samples that are decoded beyond a full image. So an image has room for the samples of at least some
  * tenths of a second, and is handed over when it is half full, or after a second if it has any sample, so that a
@@ -24,13 +25,6 @@ static const uint64_t sample_bytes = 16384, least_buffer = (uint64_t)256 << 20, 
 static const uint64_t room_ns = 400000000, hand_over_ns = 1000000000;
 
 static CUpti_PmSampling_Object *object;
-
-uint64_t cw_pm_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- before ----------------------------------------------------------------------------------------------------- */
 
@@ -196,7 +190,7 @@ static struct cw_pm_image *take_image(void)
 static struct cw_pm_image *next_image(void)
 {
     struct cw_pm_image *s = take_image();
-    uint64_t began_ns = cw_pm_now_ns();
+    uint64_t began_ns = cw_now_ns();
     PARAMS(CUpti_PmSampling_CounterDataImage_Initialize_Params, init);
     init.pPmSamplingObject = object;
     init.counterDataSize = cw_pm_process.image_size;
@@ -208,7 +202,7 @@ static struct cw_pm_image *next_image(void)
     s->artificial = false;
     s->window = false;
     s->lost = 0;
-    s->taking_ns = cw_pm_now_ns() - began_ns;
+    s->taking_ns = cw_now_ns() - began_ns;
     return s;
 }
 
@@ -225,13 +219,13 @@ static CUpti_PmSampling_CounterData_GetSampleInfo_Params sample_info(const struc
 
 static void hand_over(struct cw_pm_image *s)
 {
-    uint64_t began_ns = cw_pm_now_ns();
+    uint64_t began_ns = cw_now_ns();
     for (uint32_t i = 0; i < s->count; i++) {
         CUpti_PmSampling_CounterData_GetSampleInfo_Params info = sample_info(s, i);
         s->start[i] = info.startTimestamp;
         s->end[i] = info.endTimestamp;
     }
-    s->taking_ns += cw_pm_now_ns() - began_ns;
+    s->taking_ns += cw_now_ns() - began_ns;
     pthread_mutex_lock(&cw_pm_process.lock);
     *cw_pm_process.filled_last = s;
     cw_pm_process.filled_last = &s->next;
@@ -264,7 +258,7 @@ struct decoded {
 
 static struct decoded decode(struct cw_pm_image *s)
 {
-    uint64_t began_ns = cw_pm_now_ns();
+    uint64_t began_ns = cw_now_ns();
     PARAMS(CUpti_PmSampling_DecodeData_Params, params);
     params.pPmSamplingObject = object;
     params.pCounterDataImage = s->bytes;
@@ -279,7 +273,7 @@ static struct decoded decode(struct cw_pm_image *s)
     CALL(cuptiPmSamplingGetCounterDataInfo, info);
     bool full = params.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
     bool more = info.numCompletedSamples > s->count;
-    s->taking_ns += cw_pm_now_ns() - began_ns;
+    s->taking_ns += cw_now_ns() - began_ns;
     s->count = (uint32_t)info.numCompletedSamples;
     s->overflow = s->overflow || overflow;
     return (struct decoded){.begun = info.numPopulatedSamples,
@@ -300,13 +294,13 @@ static void wait_a_little(void)
 static bool is_time(uint64_t end_ns)
 {
     struct pollfd fd = {.fd = cw_pm_process.fd, .events = POLLIN | POLLRDHUP};
-    return poll(&fd, 1, 0) != 0 || (end_ns && cw_pm_now_ns() >= end_ns);
+    return poll(&fd, 1, 0) != 0 || (end_ns && cw_now_ns() >= end_ns);
 }
 
 static bool is_enough(const struct cw_pm_image *s, const struct decoded *d, uint64_t began)
 {
     return d->full || s->count >= cw_pm_process.image_samples / 2 ||
-           (d->settled && s->count && cw_pm_now_ns() - began > hand_over_ns);
+           (d->settled && s->count && cw_now_ns() - began > hand_over_ns);
 }
 
 /* Arms the device again: samples after a full buffer would be out of step, and restarting after a stop fails. */
@@ -335,13 +329,13 @@ static struct trial take_trial(void)
 {
     enum { ROOM = 256, ENOUGH = 10, PATIENT_INTERVALS = 20 };
     static const uint64_t least_patience_ns = 100000000;
-    uint64_t patience_ns = PATIENT_INTERVALS * cw_pm_process.interval, began = cw_pm_now_ns();
+    uint64_t patience_ns = PATIENT_INTERVALS * cw_pm_process.interval, began = cw_now_ns();
     struct trial trial = {0};
     ask_image_size(ROOM);
     struct cw_pm_image *s = next_image();
     cw_pm_start();
     patience_ns = patience_ns > least_patience_ns ? patience_ns : least_patience_ns;
-    while (s->count < ENOUGH && cw_pm_now_ns() - began < patience_ns && !is_time(0)) {
+    while (s->count < ENOUGH && cw_now_ns() - began < patience_ns && !is_time(0)) {
         wait_a_little();
         trial.begun = decode(s).begun;
     }
@@ -549,7 +543,7 @@ static void collect_all_the_time(uint64_t end_ns)
     while (state != DRAINED) {
         struct cw_pm_image *s = next_image();
         struct decoded d;
-        uint64_t began = cw_pm_now_ns();
+        uint64_t began = cw_now_ns();
         s->artificial = artificial;
         do {
             if (state == SAMPLING)
@@ -579,7 +573,7 @@ static void collect_all_the_time(uint64_t end_ns)
 static void wait_until(uint64_t ns)
 {
     struct pollfd fd = {.fd = cw_pm_process.fd, .events = POLLIN | POLLRDHUP};
-    uint64_t now = cw_pm_now_ns(), left = ns > now ? ns - now : 0;
+    uint64_t now = cw_now_ns(), left = ns > now ? ns - now : 0;
     const struct timespec t = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
     ppoll(&fd, 1, &t, NULL);
 }
@@ -589,7 +583,7 @@ static void wait_until(uint64_t ns)
 static bool end_window(uint64_t began_ns)
 {
     stop();
-    uint64_t due = (uint64_t)((double)(cw_pm_now_ns() - began_ns) / cw_pm_process.sample_takes_ns);
+    uint64_t due = (uint64_t)((double)(cw_now_ns() - began_ns) / cw_pm_process.sample_takes_ns);
     if (cw_pm_by_program(cw_pm_process.options))
         cw_pm_tell_window(CW_WINDOW_CLOSED);
     struct cw_pm_image *s = next_image();
@@ -620,7 +614,7 @@ static void shorten_windows(void)
 
 static void collect_windows(uint64_t end_ns)
 {
-    uint64_t every_ns = (uint64_t)(cw_pm_process.options->every_s * 1e9), began_ns = cw_pm_now_ns();
+    uint64_t every_ns = (uint64_t)(cw_pm_process.options->every_s * 1e9), began_ns = cw_now_ns();
     for (;;) {
         uint64_t over_ns = began_ns + cw_pm_process.window_ns;
         wait_until(end_ns && end_ns < over_ns ? end_ns : over_ns);
@@ -631,7 +625,7 @@ static void collect_windows(uint64_t end_ns)
         wait_until(end_ns && end_ns < began_ns + every_ns ? end_ns : began_ns + every_ns);
         if (is_time(end_ns))
             return;
-        began_ns = cw_pm_now_ns();
+        began_ns = cw_now_ns();
         cw_pm_start();
     }
 }
@@ -641,7 +635,7 @@ enum order { CLOSE, OPEN, TOO_LONG, OVER };
 /* Waits for the agent's next order about the program's ranges; TOO_LONG if none has come by then (0: no limit). */
 static enum order next_order(uint64_t until_ns)
 {
-    uint64_t now = cw_pm_now_ns(), left = until_ns > now ? until_ns - now : 0;
+    uint64_t now = cw_now_ns(), left = until_ns > now ? until_ns - now : 0;
     const struct timespec t = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
     struct pollfd fd = {.fd = cw_pm_process.fd, .events = POLLIN};
     char order;
@@ -655,11 +649,11 @@ static enum order next_order(uint64_t until_ns)
 static void collect_ranges(uint64_t end_ns)
 {
     enum order order = CLOSE;
-    while (order != OVER && (!end_ns || cw_pm_now_ns() < end_ns)) {
+    while (order != OVER && (!end_ns || cw_now_ns() < end_ns)) {
         order = next_order(end_ns);
         if (order != OPEN)
             continue;
-        uint64_t began_ns = cw_pm_now_ns(), over_ns = began_ns + cw_pm_process.window_ns;
+        uint64_t began_ns = cw_now_ns(), over_ns = began_ns + cw_pm_process.window_ns;
         cw_pm_start();
         cw_pm_tell_window(CW_WINDOW_OPEN);
         order = next_order(end_ns && end_ns < over_ns ? end_ns : over_ns);
@@ -674,7 +668,7 @@ static void collect_ranges(uint64_t end_ns)
 void cw_pm_collect(void)
 {
     double duration = cw_pm_process.options->duration_s;
-    uint64_t end_ns = duration > 0 ? cw_pm_now_ns() + (uint64_t)(duration * 1e9) : 0;
+    uint64_t end_ns = duration > 0 ? cw_now_ns() + (uint64_t)(duration * 1e9) : 0;
     if (cw_pm_by_program(cw_pm_process.options))
         collect_ranges(end_ns);
     else if (cw_pm_process.window_ns)

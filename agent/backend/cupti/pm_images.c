@@ -7,6 +7,7 @@
 #include "agent/backend/cupti/pm_process.h"
 #include "agent/backend/pm_capture.h"
 #include "agent/common/device.h"
+#include "base/now.h"
 
 static struct {
     pthread_t sender;
@@ -169,7 +170,7 @@ static void note_cost(const struct cw_pm_image *s, uint64_t began_ns)
 {
     self.sent += s->count;
     self.taking_ns += s->taking_ns;
-    self.sending_ns += cw_pm_now_ns() - began_ns;
+    self.sending_ns += cw_now_ns() - began_ns;
     cw_pm_process.sample_ns = (self.taking_ns > self.sending_ns ? self.taking_ns : self.sending_ns) / self.sent;
 }
 
@@ -206,7 +207,7 @@ static void send_window(const struct cw_pm_image *s, uint32_t first)
 
 static void send_samples(const struct cw_pm_image *s)
 {
-    uint64_t began_ns = cw_pm_now_ns();
+    uint64_t began_ns = cw_now_ns();
     uint32_t first = s->artificial ? 1 : 0, most = cw_pm_block_room();
     self.overflow = self.overflow || s->overflow;
     self.lost += s->lost;
@@ -216,7 +217,7 @@ static void send_samples(const struct cw_pm_image *s)
         return;
     if (!cw_pm_process.device_sent) {
         know_device(s);
-        began_ns = cw_pm_now_ns(); /* the first evaluation takes longer */
+        began_ns = cw_now_ns(); /* the first evaluation takes longer */
     }
     for (uint32_t at = first; at < s->count; at += most)
         send_block(s, at, s->count - at < most ? s->count - at : most);

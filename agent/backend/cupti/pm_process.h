@@ -83,7 +83,6 @@ __attribute__((noreturn, format(printf, 2, 3))) void cw_pm_give_up(enum cw_statu
 /* Give up if memory is missing, or if a call has failed. */
 void cw_pm_need(bool condition);
 void cw_pm_good(CUptiResult result, const char *call);
-uint64_t cw_pm_now_ns(void);
 /* Sends whole chunks, with the number of samples in them and of samples lost before them. */
 void cw_pm_send_chunks(uint32_t samples, uint64_t lost, const struct cw_writer *chunks);
 /* Reads a pair of the device's clock and the wall's, and sends it once the device is sent. */

@@ -5,6 +5,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "base/now.h"
+
 struct cw_trace_message {
     struct cw_trace_message *next;
     struct cw_writer out;
@@ -16,13 +18,6 @@ static const size_t most_bytes = 12 << 20;
 static const uint64_t most_credit_ns = 100000000, share = 20, look_ns = 100000000;
 /* Waits of microseconds take much longer than requested. */
 static const uint64_t least_wait_ns = 10000000;
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void wait_until(uint64_t ns)
 {
@@ -64,7 +59,7 @@ static void *run(void *user)
         if (self->first && !self->sending)
             send_first();
         else
-            wait_until(now_ns() + look_ns);
+            wait_until(cw_now_ns() + look_ns);
     self->running = false;
     pthread_mutex_unlock(&self->lock);
     return NULL;
@@ -75,7 +70,7 @@ bool cw_trace_queue_begin(void)
     pthread_mutex_lock(&self->lock);
     self->running = true;
     self->credit_ns = most_credit_ns;
-    self->counted_ns = now_ns();
+    self->counted_ns = cw_now_ns();
     pthread_mutex_unlock(&self->lock);
     const bool started = cw_inject_start_thread(run, NULL);
     self->running = self->running && started;
@@ -89,7 +84,7 @@ void cw_trace_queue_drain(void)
         if (self->first && !self->sending)
             send_first();
         else
-            wait_until(now_ns() + look_ns);
+            wait_until(cw_now_ns() + look_ns);
 }
 
 /* ---- room ------------------------------------------------------------------------------------------------------- */
@@ -101,7 +96,7 @@ bool cw_trace_queue_has_room(void)
 
 bool cw_trace_queue_make_room(void)
 {
-    const uint64_t start = now_ns(), more = (start - self->counted_ns) / share;
+    const uint64_t start = cw_now_ns(), more = (start - self->counted_ns) / share;
     if (cw_trace_queue_has_room())
         return true;
     self->credit_ns = self->credit_ns + more < most_credit_ns ? self->credit_ns + more : most_credit_ns;
@@ -111,7 +106,7 @@ bool cw_trace_queue_make_room(void)
         return false;
     uint64_t now = start;
     self->waiting++;
-    for (; !cw_trace_queue_has_room() && now < until && !cw_inject->over; now = now_ns())
+    for (; !cw_trace_queue_has_room() && now < until && !cw_inject->over; now = cw_now_ns())
         wait_until(until);
     self->waiting--;
     const uint64_t spent = now - start;
