@@ -347,18 +347,20 @@ enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct 
     return CW_OK;
 }
 
-static enum cw_status write_all(int fd, const char *path, const uint8_t *data, size_t size, struct cw_error *err)
+bool cw_file_put(int fd, const void *data, size_t size)
 {
-    while (size) {
-        ssize_t n = write(fd, data, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return cannot_write(path, err);
-        data += n;
-        size -= (size_t)n;
+    for (size_t done = 0; done < size;) {
+        const ssize_t n = write(fd, (const uint8_t *)data + done, size - done);
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
     }
-    return CW_OK;
+    return true;
+}
+
+static enum cw_status write_all(int fd, const char *path, const void *data, size_t size, struct cw_error *err)
+{
+    return cw_file_put(fd, data, size) ? CW_OK : cannot_write(path, err);
 }
 
 /* Copies the whole file to standard output, behind any output printed there before. */
@@ -417,7 +419,7 @@ struct printed {
 static ssize_t write_printed(void *cookie, const char *data, size_t size)
 {
     const struct printed *to = cookie;
-    return write_all(to->fd, to->path, (const uint8_t *)data, size, to->err) == CW_OK ? (ssize_t)size : 0;
+    return write_all(to->fd, to->path, data, size, to->err) == CW_OK ? (ssize_t)size : 0;
 }
 
 enum { PRINT_BUFFER = 1 << 18 };

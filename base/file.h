@@ -57,6 +57,9 @@ enum cw_status cw_file_sync(int fd, const char *path, struct cw_error *err);
 /* Syncs as cw_file_sync does and closes the descriptor, also after a failure. */
 enum cw_status cw_file_finish(int fd, const char *path, struct cw_error *err);
 
+/* Writes all bytes to a descriptor, also if signals interrupt the call. False after a failure, with errno. */
+bool cw_file_put(int fd, const void *data, size_t size);
+
 /* Opens a file without a name for reading and writing, in the folder TMPDIR or else /tmp. It vanishes when it is
  * closed. */
 enum cw_status cw_file_open_nameless(int *fd, struct cw_error *err);

@@ -85,16 +85,9 @@ enum cw_status cw_input_open(struct cw_input *s, const char *path, uint64_t limi
 
 static enum cw_status write_file(struct cw_spool *s, const uint8_t *data, size_t size, struct cw_error *err)
 {
-    while (size) {
-        const ssize_t n = write(s->file.fd, data, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return cw_error_set(err, CW_ERR_IO, "temporary file: cannot write: %s", strerror(errno));
-        data += n;
-        size -= (size_t)n;
-        s->file.size += (uint64_t)n;
-    }
+    if (!cw_file_put(s->file.fd, data, size))
+        return cw_error_set(err, CW_ERR_IO, "temporary file: cannot write: %s", strerror(errno));
+    s->file.size += size;
     return CW_OK;
 }
 

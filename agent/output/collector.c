@@ -58,20 +58,10 @@ static enum cw_status wake(struct cw_collector *c, struct cw_error *err)
 enum cw_status cw_collector_append(struct cw_collector *c, struct cw_writer *out, struct cw_error *err)
 {
     enum cw_status status = out->status == CW_OK ? wake(c, err) : cw_error_nomem(err);
-    const uint8_t *data = out->data;
-    size_t left = out->size;
-    while (status == CW_OK && left) {
-        ssize_t n = write(c->fd, data, left);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            status = cannot_write(c, errno, err);
-            if (!cw_file_is_standard(c->path))
-                (void)!ftruncate(c->fd, (off_t)c->size);
-            break;
-        }
-        data += n;
-        left -= (size_t)n;
+    if (status == CW_OK && !cw_file_put(c->fd, out->data, out->size)) {
+        status = cannot_write(c, errno, err);
+        if (!cw_file_is_standard(c->path))
+            (void)!ftruncate(c->fd, (off_t)c->size);
     }
     if (status == CW_OK)
         c->size += out->size;

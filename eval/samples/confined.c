@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/now.h"
 
 const bool cw_confined_limits_memory = !CW_ADDRESS_SANITIZED;
@@ -72,14 +73,7 @@ static void run_child(size_t memory, uint32_t ms, cw_confined_work *work, void *
 
 void cw_confined_send(struct cw_writer *written, int to)
 {
-    size_t sent = 0;
-    while (written->status == CW_OK && sent < written->size) {
-        ssize_t n = write(to, written->data + sent, written->size - sent);
-        if (n < 0 && errno != EINTR)
-            _exit(1);
-        sent += n > 0 ? (size_t)n : 0;
-    }
-    if (written->status != CW_OK)
+    if (written->status != CW_OK || !cw_file_put(to, written->data, written->size))
         _exit(1);
     written->size = 0;
 }

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "eval/samples/disassembly.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include <gelf.h>
 
+#include "base/file.h"
 #include "base/search.h"
 #include "eval/samples/confined.h"
 
@@ -114,25 +114,11 @@ static void disassemble(void *context, int to)
     _exit(found); /* without any of the functions there is nothing to say */
 }
 
-static bool write_all(int file, const uint8_t *bytes, size_t size)
-{
-    while (size) {
-        const ssize_t n = write(file, bytes, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 static bool run_on(struct run *run, uint32_t *milliseconds, struct cw_writer *out)
 {
     run->file = memfd_create("module", MFD_CLOEXEC);
     const bool good =
-        run->file >= 0 && write_all(run->file, run->code, run->size) &&
+        run->file >= 0 && cw_file_put(run->file, run->code, run->size) &&
         cw_confined_run(MEMORY_AT_LEAST + MEMORY_FACTOR * run->size, milliseconds, disassemble, run, out) == CW_OK;
     if (run->file >= 0)
         close(run->file);
