@@ -493,8 +493,7 @@ static void take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *d
         tell_late(domain, id, data);
     const struct cw_inject_mode *mode = cw_inject->mode;
     if ((domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API) && mode && mode->glance) {
-        const bool for_program = domain == CUPTI_CB_DOMAIN_DRIVER_API && self->on_launch && !mode->wants(id);
-        if (!cw_inject->over && !cw_own_calls.inside && !for_program)
+        if (!cw_inject->over && !cw_own_calls.inside)
             mode->glance(domain, id, data);
         return;
     }
