@@ -55,17 +55,27 @@ static uint64_t address_of(const GElf_Sym *symbol)
     return ((uint64_t)symbol->st_shndx << BASE_SHIFT) + (symbol->st_value & ((UINT64_C(1) << BASE_SHIFT) - 1));
 }
 
-static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *header)
+/* The section behind another, or the first behind NULL; NULL behind the last. A header that cannot be read is empty,
+ * and its name NULL. `name` NULL: no name is read. */
+static Elf_Scn *next_section(Elf *elf, Elf_Scn *before, GElf_Shdr *header, const char **name)
 {
     size_t names;
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return NULL;
-    for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
-        const char *text = gelf_getshdr(section, header) ? elf_strptr(elf, names, header->sh_name) : NULL;
+    Elf_Scn *section = elf_getshdrstrndx(elf, &names) == 0 ? elf_nextscn(elf, before) : NULL;
+    *header = (GElf_Shdr){0};
+    const bool known = section && gelf_getshdr(section, header);
+    if (name)
+        *name = known ? elf_strptr(elf, names, header->sh_name) : NULL;
+    return section;
+}
+
+static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *header)
+{
+    const char *text;
+    Elf_Scn *section = NULL;
+    while ((section = next_section(elf, section, header, &text)))
         if (text && strcmp(text, name) == 0)
-            return section;
-    }
-    return NULL;
+            break;
+    return section;
 }
 
 static int compare_functions(const void *left, const void *right)
@@ -182,11 +192,9 @@ static bool place_ptx(const struct image *m, GElf_Shdr *found)
 {
     static const char name[] = ".nv_debug_ptx_txt";
     GElf_Shdr header;
-    size_t names, count = 0;
-    if (elf_getshdrstrndx(m->elf, &names) != 0)
-        return false;
-    for (Elf_Scn *section = elf_nextscn(m->elf, NULL); section; section = elf_nextscn(m->elf, section)) {
-        const char *text = gelf_getshdr(section, &header) ? elf_strptr(m->elf, names, header.sh_name) : NULL;
+    const char *text;
+    size_t count = 0;
+    for (Elf_Scn *section = NULL; (section = next_section(m->elf, section, &header, &text));) {
         if (!text || strncmp(text, name, sizeof name - 1) != 0 || !strchr(".", text[sizeof name - 1]))
             continue;
         *found = header;
@@ -345,19 +353,13 @@ static void read_tables(struct image *m)
 static bool has_compressed(Elf *elf)
 {
     GElf_Shdr header;
-    size_t names;
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return false;
-    for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
-        bool known = gelf_getshdr(section, &header) != NULL;
-        if (known && (header.sh_flags & SHF_COMPRESSED)) /* before reading a name, as the names may be in it */
+    const char *name;
+    for (Elf_Scn *section = NULL; (section = next_section(elf, section, &header, NULL));)
+        if (header.sh_flags & SHF_COMPRESSED) /* before reading a name, as the names may be in it */
             return true;
-    }
-    for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
-        const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+    for (Elf_Scn *section = NULL; (section = next_section(elf, section, &header, &name));)
         if (name && strncmp(name, ".zdebug", 7) == 0)
             return true;
-    }
     return false;
 }
 
