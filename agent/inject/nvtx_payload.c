@@ -167,6 +167,11 @@ static void free_schema(struct schema *s)
     free(s);
 }
 
+static char *copy_name(const char *name)
+{
+    return strndup(name ? name : "", LONGEST_NAME);
+}
+
 static struct schema *make(uint64_t domain, const char *name, size_t count)
 {
     struct schema *s =
@@ -175,22 +180,22 @@ static struct schema *make(uint64_t domain, const char *name, size_t count)
         return NULL;
     s->domain = domain;
     s->count = count;
-    s->name = strndup(name ? name : "", LONGEST_NAME);
+    s->name = copy_name(name);
     s->members = calloc(count, sizeof *s->members);
-    return s;
+    if (s->name && s->members)
+        return s;
+    free_schema(s);
+    return NULL;
 }
 
-static bool name_member(struct member *e, const char *name)
+/* Adds a schema. Frees one that has no memory for a name, or whose number is taken. */
+static uint64_t add(struct schema *s, uint64_t id)
 {
-    e->name = strndup(name ? name : "", LONGEST_NAME);
-    return e->name != NULL;
-}
-
-/* Adds a schema. Frees one that has no memory, or whose number is taken. */
-static uint64_t add(struct schema *s, uint64_t id, bool good)
-{
+    bool good = true;
+    for (size_t i = 0; i < s->count; i++)
+        good = good && s->members[i].name;
     s->id = id ? id : NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + ++self->last;
-    struct schema **there = good && s->name && s->members ? tsearch(s, &self->schemas, compare) : NULL;
+    struct schema **there = good ? tsearch(s, &self->schemas, compare) : NULL;
     if (there && *there == s) {
         self->count++;
         return s->id;
@@ -254,16 +259,13 @@ uint64_t cw_nvtx_schema_register(uint64_t domain, const nvtxPayloadSchemaAttr_t 
                                  : NULL;
     if (!s)
         return 0;
-    bool good = s->members;
     s->size = mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE ? a->payloadStaticSize : 0;
-    for (size_t i = 0; i < s->count && good; i++) {
+    for (size_t i = 0; i < s->count; i++) {
         const nvtxPayloadSchemaEntry_t *e = &a->entries[i];
-        s->members[i] = (struct member){NULL, e->flags, e->type, e->arrayOrUnionDetail, e->offset, 0};
-        good = name_member(&s->members[i], e->name);
+        s->members[i] = (struct member){copy_name(e->name), e->flags, e->type, e->arrayOrUnionDetail, e->offset, 0};
     }
-    if (good)
-        lay_out(s, mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT ? a->packAlign : 0);
-    return add(s, mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID ? a->schemaId : 0, good);
+    lay_out(s, mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT ? a->packAlign : 0);
+    return add(s, mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID ? a->schemaId : 0);
 }
 
 uint64_t cw_nvtx_enum_register(uint64_t domain, const nvtxPayloadEnumAttr_t *a)
@@ -275,14 +277,11 @@ uint64_t cw_nvtx_enum_register(uint64_t domain, const nvtxPayloadEnumAttr_t *a)
                                    : NULL;
     if (!s)
         return 0;
-    bool good = s->members;
     s->is_enum = true;
     s->size = s->alignment = mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE ? a->sizeOfEnum : sizeof(int);
-    for (size_t i = 0; i < s->count && good; i++) {
-        s->members[i].value = a->entries[i].value;
-        good = name_member(&s->members[i], a->entries[i].name);
-    }
-    return add(s, mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID ? a->schemaId : 0, good);
+    for (size_t i = 0; i < s->count; i++)
+        s->members[i] = (struct member){.name = copy_name(a->entries[i].name), .value = a->entries[i].value};
+    return add(s, mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID ? a->schemaId : 0);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
