@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_DESCRIPTORS = 1024, OWN_DESCRIPTORS = 512, THREADS = 1000, CHAIN = 200, TURNS = 5 };
+enum { MOST_DESCRIPTORS = 1024, OWN_DESCRIPTORS = 512, THREADS = 1000, CHAIN = 200, FILES = 20, TURNS = 5 };
 extern char **environ;
 static char program[] = "/proc/self/exe";
 
@@ -379,6 +379,18 @@ static int changes_all(void)
     return run_again("plain");
 }
 
+static int with_few_descriptors(void)
+{
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){256, 256});
+    begin();
+    for (int i = 0; i < FILES; i++)
+        printf("%d ", open("/dev/null", O_RDONLY | O_CLOEXEC));
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){4, 256});
+    launch();
+    printf("%d\n", open("/dev/null", O_RDONLY));
+    return 0;
+}
+
 static int with_little_memory(void)
 {
     struct rlimit limit;
@@ -545,6 +557,7 @@ int main(int count, char **arguments)
                {"threads", threads},
                {"close", closes_all},
                {"change", changes_all},
+               {"descriptors", with_few_descriptors},
                {"memory", with_little_memory},
                {"preload", with_own_preload},
                {"itself", runs_itself},

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Programs get the lowest free number, and shells and daemons use certain low ones. */
-enum { HIGH = 512, LOWEST = 3 };
+enum { LOWEST = 3, HIGH = LOWEST << 8 };
 
 bool cw_descriptor_take(struct cw_descriptor *d, int fd)
 {
@@ -16,9 +16,9 @@ bool cw_descriptor_take(struct cw_descriptor *d, int fd)
     *d = (struct cw_descriptor){0};
     if (fd < 0)
         return false;
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, HIGH);
-    if (moved < 0) /* the limit is lower */
-        moved = fcntl(fd, F_DUPFD_CLOEXEC, LOWEST);
+    int moved = -1;
+    for (int at = HIGH; moved < 0 && at >= LOWEST; at /= 2) /* lower where the limit is */
+        moved = fcntl(fd, F_DUPFD_CLOEXEC, at);
     int reason = errno;
     close(fd);
     errno = reason;
