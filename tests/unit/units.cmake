@@ -248,6 +248,7 @@ if(CUPTI_INCLUDE_DIR)
   if(NOT CW_SANITIZE) # a sanitizer has threads and memory of its own, which these programs would meet
     add_executable(guest support/guest.c)
     target_link_libraries(guest PRIVATE cw_options ${CMAKE_DL_LIBS})
+    set_target_properties(guest PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
     cw_unit(agent_guests_test cw_test_cupti)
     add_dependencies(agent_guests_test guest fake_inject)
     find_program(VALGRIND valgrind)
