@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -40,7 +41,7 @@ bool cw_program_changes_rights(const char *name)
 {
     const char *path = strchr(name, '/') ? "" : getenv("PATH");
     struct stat st;
-    return path && find(name, path, &st) &&
+    return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0 && path && find(name, path, &st) &&
            ((st.st_mode & S_ISUID && st.st_uid != geteuid()) || (st.st_mode & S_ISGID && st.st_gid != getegid()));
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -759,5 +760,7 @@ Test(agent_session, a_program_with_the_rights_of_another_is_known)
     cr_assert(chmod(path, 02755) == 0);
     cr_expect_eq(cw_program_changes_rights(path), other, "only root can give a file to another group");
     cr_expect_not(cw_program_changes_rights("/nowhere/to/be/found"));
+    cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    cr_expect_not(cw_program_changes_rights(path), "a container of this kind gives no rights");
     unlink(path);
 }

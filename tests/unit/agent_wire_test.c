@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -195,7 +196,7 @@ Test(wire, a_forked_child_that_uses_cuda_is_profiled, .timeout = BEFORE_LONG)
 /* ---- rights ----------------------------------------------------------------------------------------------------- */
 
 /* A copy of a program, which has the rights of another group where `mode` says so. */
-static int run_copy(mode_t mode)
+static int run_copy(mode_t mode, bool no_new_rights)
 {
     char path[] = "/tmp/wire_test_XXXXXX", command[300];
     int status = -1;
@@ -209,7 +210,7 @@ static int run_copy(mode_t mode)
     cr_assert(chmod(path, mode) == 0);
     setenv(CW_AGENT_SOCKET_VARIABLE, "/nowhere", 1);
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0 && (!no_new_rights || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0))
         execl(path, path, NULL);
     cr_assert(waitpid(child, &status, 0) == child && WIFEXITED(status));
     unlink(path);
@@ -219,6 +220,7 @@ static int run_copy(mode_t mode)
 /* Whoever runs it says by the environment what is loaded into it, and where its data goes. */
 Test(wire, a_program_with_the_rights_of_another_is_not_profiled, .timeout = BEFORE_LONG)
 {
-    cr_expect_eq(run_copy(0755), 1);
-    cr_expect_eq(run_copy(02755), 0);
+    cr_expect_eq(run_copy(0755, false), 1);
+    cr_expect_eq(run_copy(02755, false), 0);
+    cr_expect_eq(run_copy(02755, true), 1, "it has no other rights then");
 }
