@@ -252,6 +252,34 @@ static int filtered(void)
     return plain();
 }
 
+/* All of its threads may do very little from now on. */
+static int locked_in(void)
+{
+#define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        ALLOW(read),
+        ALLOW(write),
+        ALLOW(futex),
+        ALLOW(mmap),
+        ALLOW(munmap),
+        ALLOW(brk),
+        ALLOW(rt_sigprocmask),
+        ALLOW(exit),
+        ALLOW(exit_group),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    const struct sock_fprog filter = {.len = sizeof rules / sizeof *rules, .filter = rules};
+    begin();
+    show_descriptors(OWN_DESCRIPTORS);
+    fflush(NULL);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    need("filter", (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter));
+    for (int i = 0; i < THREADS; i++)
+        launch();
+    return 0;
+}
+
 /* It ends its only thread: it would live on beside one of the library's. CUDA has threads itself, so this is a program
  * that has the library for its ranges alone. */
 static int strict(void)
@@ -551,6 +579,7 @@ int main(int count, char **arguments)
                {"spawn", spawns},
                {"no_streams", without_standard_streams},
                {"filter", filtered},
+               {"locked", locked_in},
                {"strict", strict},
                {"io_uring", with_io_uring},
                {"read_only", read_only},

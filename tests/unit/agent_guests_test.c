@@ -182,12 +182,11 @@ static void compare(char *const *command, const struct guest *g)
 ParameterizedTestParameters(guests, behave_as_alone)
 {
     static struct guest all[] = {
-        {"plain", 1, 2},    {"no_new_rights", 2, 2}, {"namespace", 1, -1}, {"vfork", 2, 4},
-        {"spawn", 2, 4},    {"no_streams", 1, 2},    {"filter", 1, 2},     {"strict", 0, 0},
-        {"io_uring", 1, 6}, {"read_only", 1, 2},     {"threads", 1, -1},   {"close", 1, -1},
-        {"change", 2, -1},  {"descriptors", 1, -1},  {"memory", 1, -1},    {"preload", 2, 2},
-        {"itself", 6, 2},   {"fork", 2, 8},          {"daemon", 1, 2},     {"chain", 201, 201},
-        {"end", 1, -1},     {"stacks", 1, 2},        {"rights", 1, 2},     {"environment", 1, -1}};
+        {"plain", 1, 2},      {"no_new_rights", 2, 2}, {"namespace", 1, -1}, {"vfork", 2, 4},   {"spawn", 2, 4},
+        {"no_streams", 1, 2}, {"filter", 1, 2},        {"strict", 0, 0},     {"locked", 1, -1}, {"io_uring", 1, 6},
+        {"read_only", 1, 2},  {"threads", 1, -1},      {"close", 1, -1},     {"change", 2, -1}, {"descriptors", 1, -1},
+        {"memory", 1, -1},    {"preload", 2, 2},       {"itself", 6, 2},     {"fork", 2, 8},    {"daemon", 1, 2},
+        {"chain", 201, 201},  {"end", 1, -1},          {"stacks", 1, 2},     {"rights", 1, 2},  {"environment", 1, -1}};
     return cr_make_param_array(struct guest, all, sizeof all / sizeof *all);
 }
 
