@@ -170,6 +170,7 @@ struct list {
     struct cw_output_column columns[LIST_COLUMNS + MOST_METRICS];
     size_t column_count;
     char letters[MOST_METRICS][2];
+    const char *titles[MOST_METRICS]; /* the metrics' names, with their units */
 };
 
 /* A value with the prefix of its unit, and its mark. */
@@ -184,6 +185,20 @@ static void put_value(const struct cw_result *r, uint32_t metric, uint32_t row, 
     const int length = isfinite(value) && (time || factor != 1) ? (time ? 2 : 1) : 0;
     snprintf(text, CELL_SIZE, "%s%s%.*s %c", cw_terminal_number(value / factor, number), length ? " " : "", length,
              prefix, cw_terminal_mark((enum cw_value_status)r->statuses[at]));
+}
+
+/* "gpu__time_duration.sum (ns)"; the values have the prefixes of the units. */
+static enum cw_status name_metrics(struct list *l, struct cw_error *err)
+{
+    const struct cw_result *r = l->rows->result;
+    char unit[CW_UNIT_SIZE], title[CW_METRIC_NAME_MAX + CW_UNIT_SIZE];
+    for (uint32_t m = 0; m < r->metric_count && m < MOST_METRICS; m++) {
+        const bool none = !*cw_terminal_unit(r->units[m], unit);
+        snprintf(title, sizeof title, none ? "%s" : "%s (%s)", r->names[m], unit);
+        if (!(l->titles[m] = cw_arena_strdup(l->arena, title)))
+            return cw_error_nomem(err);
+    }
+    return CW_OK;
 }
 
 static enum cw_status name_rows(struct list *l, struct cw_error *err)
@@ -353,8 +368,8 @@ static struct cw_output_table lay_out(struct list *l, struct form form)
         add_column(l, "joined", offsetof(struct line, joined), true);
     for (uint32_t m = 0; m < rows->result->metric_count && m < MOST_METRICS; m++) {
         snprintf(l->letters[m], sizeof l->letters[m], "%c", (char)('A' + m));
-        add_column(l, form.letters ? l->letters[m] : rows->result->names[m],
-                   offsetof(struct line, metrics) + m * CELL_SIZE, true);
+        add_column(l, form.letters ? l->letters[m] : l->titles[m], offsetof(struct line, metrics) + m * CELL_SIZE,
+                   true);
     }
     if (l->limiters && form.limiter)
         add_column(l, "limited by", offsetof(struct line, limiter), false);
@@ -461,14 +476,8 @@ static void put_joined_footer(const struct list *l, FILE *out)
 /* Names the metric of each letter. */
 static void put_letters(const struct list *l, FILE *out)
 {
-    const struct cw_result *r = l->rows->result;
-    char unit[CW_UNIT_SIZE];
-    for (uint32_t m = 0; m < r->metric_count; m++) {
-        cw_text_print(out, "  %s  %s", l->letters[m], r->names[m]);
-        if (*cw_terminal_unit(r->units[m], unit))
-            cw_text_print(out, " (%s)", unit);
-        putc('\n', out);
-    }
+    for (uint32_t m = 0; m < l->rows->result->metric_count; m++)
+        cw_text_print(out, "  %s  %s\n", l->letters[m], l->titles[m]);
     putc('\n', out);
 }
 
@@ -498,7 +507,9 @@ static enum cw_status put_rows(const struct cw_output_rows *rows, const struct c
 {
     struct list list = {.rows = rows, .arena = cw_arena_create()};
     struct form form = {0};
-    const enum cw_status status = list.arena ? name_rows(&list, err) : cw_error_nomem(err);
+    enum cw_status status = list.arena ? name_rows(&list, err) : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = name_metrics(&list, err);
     if (status == CW_OK) {
         look_for_advice(&list);
         look_for_joined(&list);
