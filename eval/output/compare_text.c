@@ -45,7 +45,7 @@ struct writing {
     const struct words *words;
     FILE *out;
     unsigned width;
-    bool *seen;                       /* statuses */
+    struct cw_terminal_seen *seen;
     const struct cw_row_names *names; /* of the matches shown */
 };
 
@@ -259,7 +259,7 @@ static void put_metric(const struct writing *w, const struct cw_match *m, uint32
     const bool fits = cw_text_columns(means->names[metric]) <= (size_t)room;
     const enum cw_value_status status = status_of(&change);
     char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE], spread[32] = "";
-    w->seen[status] = true;
+    cw_terminal_see(w->seen, means->names[metric], status);
     snprintf(percent, sizeof percent, "-");
     if (!change.unjudged)
         percent_text(change.a, change.b, percent);
@@ -500,9 +500,9 @@ enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err
 {
     const struct cw_diff_output *o = output;
     const struct cw_comparison *ranges = o->ranges;
-    bool seen[CW_VALUE_STATUS_COUNT] = {false};
-    const struct writing w = {o->of, words_of(o), out, o->width < WIDTH ? WIDTH : o->width, seen, NULL},
-                         of_ranges = {ranges, &words_nvtx, out, w.width, seen, NULL};
+    struct cw_terminal_seen seen = {0};
+    const struct writing w = {o->of, words_of(o), out, o->width < WIDTH ? WIDTH : o->width, &seen, NULL},
+                         of_ranges = {ranges, &words_nvtx, out, w.width, &seen, NULL};
     struct cw_arena *arena = cw_arena_create();
     struct going g, r = {0};
     bool good = arena && begin(&g, o->of, arena) && (!ranges || begin(&r, ranges, arena));
@@ -516,7 +516,7 @@ enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err
         good = put_kernels(&w, o->top, "by change of time, then of counts", &g.all, &g.changes, arena);
         if (good && ranges)
             good = put_ranges(&of_ranges, o->top, &r, &r.changes, arena);
-        cw_terminal_legend(seen, out);
+        cw_terminal_legend(&seen, out);
     }
     cw_arena_destroy(arena);
     return good ? CW_OK : cw_error_nomem(err);

@@ -483,7 +483,7 @@ static void put_letters(const struct list *l, FILE *out)
 
 static void put_list(struct list *l, struct form form, const struct cw_terminal_style *style, FILE *out)
 {
-    bool seen[CW_VALUE_STATUS_COUNT] = {false};
+    struct cw_terminal_seen seen = {0};
     const struct cw_result *r = l->rows->result;
     const int room = style->width ? name_room(l, form, style->width) : 0;
     const struct cw_output_table t = lay_out(l, form);
@@ -495,10 +495,10 @@ static void put_list(struct list *l, struct form form, const struct cw_terminal_
     cw_terminal_print(&t, 0, out);
     cw_row_names_free(l->names);
     for (size_t i = 0; i < (size_t)r->metric_count * r->row_count; i++)
-        seen[r->statuses[i]] = true;
+        cw_terminal_see(&seen, r->names[i / r->row_count], (enum cw_value_status)r->statuses[i]);
     if (style->quiet)
         return;
-    cw_terminal_legend(seen, out);
+    cw_terminal_legend(&seen, out);
     (l->rows->joined ? put_joined_footer : put_footer)(l, out);
 }
 

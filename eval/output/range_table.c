@@ -55,7 +55,7 @@ struct full {
     void *told;     /* tree: readings of the section's values so far */
     uint32_t *order, *first, *section_of;
     double sum; /* of the values of a section with shares */
-    bool seen[CW_VALUE_STATUS_COUNT];
+    struct cw_terminal_seen seen;
     struct line one;
 };
 
@@ -364,7 +364,7 @@ static void measure(struct full *f, int widths[CW_TERMINAL_COLUMNS], const struc
 {
     const bool shares = f->section && f->section->shares;
     memset(widths, 0, CW_TERMINAL_COLUMNS * sizeof *widths);
-    cw_terminal_measure(widths, f->seen, t);
+    cw_terminal_measure(widths, &f->seen, t);
     if (!f->style->width)
         return;
     widths[1] = widths[1] > UNIT_MOST ? UNIT_MOST : widths[1];
@@ -383,8 +383,8 @@ static void put_section(struct full *f, const int *widths, const struct cw_outpu
 /* Sections have no headings, so the legend explains their columns. */
 static void put_legend(const struct full *f, FILE *out)
 {
-    cw_terminal_legend(f->seen, out);
-    if (f->section_count && f->seen[CW_VALUE_MULTIPLEXED])
+    cw_terminal_legend(&f->seen, out);
+    if (f->section_count && f->seen.statuses[CW_VALUE_MULTIPLEXED])
         fputs("     Behind a value: the number of values in its mean, and their standard deviation.\n", out);
 }
 

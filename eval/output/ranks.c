@@ -629,12 +629,12 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
     enum { LEAST_METRIC = 40 };
     char title[64];
     struct cw_output_column columns[MOST_COLUMNS];
-    bool seen[CW_VALUE_STATUS_COUNT] = {false};
+    struct cw_terminal_seen seen = {0};
     bool left_out = false;
     uint32_t unused = METRIC_MARK;
     for (uint64_t i = 0; i < count && i < top; i++) {
         const struct cw_rank_spread *s = &r->spreads[order[i]];
-        seen[s->status] = true;
+        cw_terminal_see(&seen, r->names[order[i] % r->metric_count], (enum cw_value_status)s->status);
         left_out = left_out || s->left_out;
         unused &= s->status == CW_VALUE_OK ? UINT32_MAX : ~(uint32_t)METRIC_MARK;
     }
@@ -656,7 +656,7 @@ static enum cw_status put_metrics(struct lines *l, size_t top, const struct cw_t
         putc('\n', out);
         cw_terminal_print(&table, 0, out);
         put_more(count, top, "pairs of a metric and a kernel", out);
-        cw_terminal_legend(seen, out);
+        cw_terminal_legend(&seen, out);
         if (left_out)
             fputs("     Ranks whose value overflowed, is incomplete or implausible are left out.\n", out);
     }

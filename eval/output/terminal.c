@@ -242,17 +242,26 @@ static void widen(int *width, const char *text)
     *width = columns > (size_t)*width ? (int)columns : *width;
 }
 
-static void measure_record(int *widths, bool *seen, const struct cw_output_table *t, const void *record)
+void cw_terminal_see(struct cw_terminal_seen *seen, const char *metric, enum cw_value_status status)
+{
+    seen->statuses[status] = true;
+    seen->undurated = seen->undurated || (status == CW_VALUE_NOT_COLLECTED &&
+                                          (strstr(metric, "_frame") != NULL || strstr(metric, "_region") != NULL));
+}
+
+static void measure_record(int *widths, struct cw_terminal_seen *seen, const struct cw_output_table *t,
+                           const void *record)
 {
     char number[CW_NUMBER_SIZE];
     for (size_t k = 0; k < t->column_count; k++)
         if (t->columns[k].type == CW_CELL_STATUS)
-            seen[*(const int8_t *)cw_cell_at(&t->columns[k], record, 0)] = true;
+            cw_terminal_see(seen, cell_text(t->columns, record, number),
+                            (enum cw_value_status) * (const int8_t *)cw_cell_at(&t->columns[k], record, 0));
         else if (!t->columns[k].width)
             widen(&widths[k], cell_text(&t->columns[k], record, number));
 }
 
-void cw_terminal_measure(int widths[CW_TERMINAL_COLUMNS], bool seen[CW_VALUE_STATUS_COUNT],
+void cw_terminal_measure(int widths[CW_TERMINAL_COLUMNS], struct cw_terminal_seen *seen,
                          const struct cw_output_table *t)
 {
     for (size_t k = 0; k < t->column_count; k++)
@@ -276,9 +285,9 @@ void cw_terminal_fit(int widths[CW_TERMINAL_COLUMNS], const struct cw_output_tab
 int cw_terminal_room(const struct cw_output_table *t, unsigned width)
 {
     int widths[CW_TERMINAL_COLUMNS] = {0};
-    bool seen[CW_VALUE_STATUS_COUNT] = {false};
+    struct cw_terminal_seen seen = {0};
     int room = (int)width - 2;
-    cw_terminal_measure(widths, seen, t);
+    cw_terminal_measure(widths, &seen, t);
     for (size_t k = 0; k + 1 < t->column_count; k++)
         room -= 2 + widths[k];
     return room;
@@ -389,7 +398,7 @@ void cw_terminal_put(const int widths[CW_TERMINAL_COLUMNS], const struct cw_outp
     cw_terminal_put_rows(widths, t, NULL, out);
 }
 
-void cw_terminal_legend(const bool seen[CW_VALUE_STATUS_COUNT], FILE *out)
+void cw_terminal_legend(const struct cw_terminal_seen *seen, FILE *out)
 {
     static const char *const meaning[CW_VALUE_STATUS_COUNT] = {
         [CW_VALUE_MIXED_PASSES] = "mixed passes: its counters come from different passes",
@@ -399,14 +408,16 @@ void cw_terminal_legend(const bool seen[CW_VALUE_STATUS_COUNT], FILE *out)
         [CW_VALUE_INCOMPLETE] = "incomplete: a pass is missing",
         [CW_VALUE_IMPLAUSIBLE] = "implausible: a share of more than the whole",
         [CW_VALUE_UNAVAILABLE] = "unavailable on this device",
-        [CW_VALUE_NOT_COLLECTED] = "not collected in this capture (frame and region: no --frame-ns, --region-ns)",
+        [CW_VALUE_NOT_COLLECTED] = "not collected in this capture",
     };
     bool first = true;
     for (int s = CW_VALUE_OK + 1; s < CW_VALUE_STATUS_COUNT; s++) {
-        if (!seen[s])
+        if (!seen->statuses[s])
             continue;
         fputs(first ? "\n" : "", out);
-        cw_text_print(out, "  %c  %s\n", marks[s], meaning[s]);
+        cw_text_print(out, "  %c  %s%s\n", marks[s], meaning[s],
+                      s == CW_VALUE_NOT_COLLECTED && seen->undurated ? " (frame and region: no --frame-ns, --region-ns)"
+                                                                     : "");
         first = false;
     }
 }
@@ -414,9 +425,9 @@ void cw_terminal_legend(const bool seen[CW_VALUE_STATUS_COUNT], FILE *out)
 void cw_terminal_print(const struct cw_output_table *t, unsigned width, FILE *out)
 {
     int widths[CW_TERMINAL_COLUMNS] = {0};
-    bool seen[CW_VALUE_STATUS_COUNT] = {false};
-    cw_terminal_measure(widths, seen, t);
+    struct cw_terminal_seen seen = {0};
+    cw_terminal_measure(widths, &seen, t);
     cw_terminal_fit(widths, t, width);
     cw_terminal_put(widths, t, out);
-    cw_terminal_legend(seen, out);
+    cw_terminal_legend(&seen, out);
 }

@@ -7,9 +7,16 @@
 
 enum { CW_TERMINAL_COLUMNS = 20 }; /* at most */
 
-/* Widens the columns to fit a table, and notes its statuses. Both begin as zeros, and may serve several tables of the
- * same columns. */
-void cw_terminal_measure(int widths[CW_TERMINAL_COLUMNS], bool seen[CW_VALUE_STATUS_COUNT],
+/* The statuses of the values that tables show, for their legend. */
+struct cw_terminal_seen {
+    bool statuses[CW_VALUE_STATUS_COUNT];
+    bool undurated; /* some is of a metric about a frame or a region without a duration */
+};
+void cw_terminal_see(struct cw_terminal_seen *seen, const char *metric, enum cw_value_status status);
+
+/* Widens the columns to fit a table, and notes its statuses; the first column names the metrics. Both begin as zeros,
+ * and may serve several tables of the same columns. */
+void cw_terminal_measure(int widths[CW_TERMINAL_COLUMNS], struct cw_terminal_seen *seen,
                          const struct cw_output_table *table);
 /* Narrows the first column to the room that the others leave of `width` (0: any), but not below 24 columns. Longer
  * texts lose their middle. */
@@ -23,7 +30,7 @@ void cw_terminal_put(const int widths[CW_TERMINAL_COLUMNS], const struct cw_outp
 /* All of one table, its first column fitted, with the legend of its marks. */
 void cw_terminal_print(const struct cw_output_table *table, unsigned width, FILE *out);
 /* The legend of the statuses seen. */
-void cw_terminal_legend(const bool seen[CW_VALUE_STATUS_COUNT], FILE *out);
+void cw_terminal_legend(const struct cw_terminal_seen *seen, FILE *out);
 
 /* A unit as people write it: "inst/cycle" of "instructions/gpc_cycles", "warps" of "gpc_cycles*warps/gpc_cycles",
  * "GB/s" with a prefix of "bytes/s"; "" of "1". Files have the exact one. Returns `shown`. */
