@@ -171,6 +171,7 @@ static enum cw_status print(const struct cw_output *output, const struct cw_term
 {
     struct cw_diff_output shown = *(const struct cw_diff_output *)output->result;
     shown.width = style->width;
+    shown.quiet = style->quiet;
     return cw_diff_print(out, &shown, err);
 }
 

@@ -17,7 +17,7 @@ int cw_cli_finish(enum cw_status status, const struct cw_error *err)
     finished = true;
     if (cw_file_flush(&lost) != CW_OK && (status == CW_OK || status >= CW_ERR_DIFFERS))
         return cw_usage_fail(&lost);
-    return status == CW_OK ? 0 : cw_usage_fail(err);
+    return status == CW_OK ? 0 : *err->message ? cw_usage_fail(err) : (int)status;
 }
 
 enum cw_status cw_cli_take(const struct counterworks_error *error, struct cw_error *err)

@@ -6,8 +6,8 @@
 #include "base/usage.h"
 #include "include/counterworks/counterworks.h"
 
-/* Ends a command: makes sure that standard output was written, and prints the error, if there is one. Returns the exit
- * code. */
+/* Ends a command: makes sure that standard output was written, and prints the error if it has a message. Returns the
+ * exit code. */
 int cw_cli_finish(enum cw_status status, const struct cw_error *err);
 /* Converts the error of a call of libcounterworks. */
 enum cw_status cw_cli_take(const struct counterworks_error *error, struct cw_error *err);

@@ -51,7 +51,8 @@ static const struct cw_option option_list[] = {
     {"all", 0, NULL, "learn every metric whose counters the first capture holds",
      CW_OPTION_FLAG(struct gate, line.request.every)},
     {CW_OPTION_GROUP(struct gate, line, cw_eval_format_options)},
-    {CW_OPTION_GROUP(struct gate, line, cw_eval_quiet_options)},
+    {"quiet", 'q', NULL, "print nothing: the exit status is the verdict; files are written",
+     CW_OPTION_FLAG(struct gate, line.quiet)},
     {"learn", 0, NULL, "write rules from runs of one program, at least 3, better 10 or more",
      CW_OPTION_FLAG(struct gate, learn)},
     {"need", 0, "PERCENT",
@@ -105,7 +106,7 @@ static enum cw_status learn(struct cw_eval_session *s)
         status = cw_eval_write_to(s, &view, CW_VIEW_YAML, o->output);
     if (status == CW_OK)
         status = cw_new_files_close(&s->files, true, s->err);
-    return status == CW_OK && !cw_file_is_standard(o->output) ? cw_eval_print(s, &view) : status;
+    return status == CW_OK && !cw_file_is_standard(o->output) && !o->line.quiet ? cw_eval_print(s, &view) : status;
 }
 
 static enum cw_status judge(struct cw_eval_session *s)
@@ -118,12 +119,13 @@ static enum cw_status judge(struct cw_eval_session *s)
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     if (status == CW_OK)
         status = cw_view_gate(&view, &in, &other, o->rules, o->need_part);
-    if (status == CW_OK)
+    if (status == CW_OK && !(o->line.quiet && !o->line.outputs.count && !o->line.format))
         status = cw_eval_print(s, &view);
     if (status == CW_OK) /* whatever the verdict */
         status = cw_new_files_close(&s->files, true, s->err);
     if (status == CW_OK && view.verdict.code != CW_OK) {
-        *s->err = view.verdict;
+        if (!o->line.quiet)
+            *s->err = view.verdict;
         status = view.verdict.code;
     }
     cw_view_free(&view);

@@ -534,7 +534,7 @@ static void put_overview(struct printing *p)
     const struct cw_short_launches brief = cw_groups_find_short(p->view->advice->groups);
     struct cw_writer line;
     int told = 0;
-    for (uint32_t i = 0; !p->view->by_groups && i < a->groups->count && told < OVERVIEW; i++) {
+    for (uint32_t i = 0; !p->view->by_groups && !p->view->quiet && i < a->groups->count && told < OVERVIEW; i++) {
         const struct cw_group *g = &a->groups->items[i];
         const double share = cw_group_share(a->groups, g);
         if (g->shapes < 2 || !(share >= LARGE_FAMILY))
@@ -598,7 +598,9 @@ static void put_end(struct printing *p, size_t shown, size_t count)
 {
     const struct cw_advice *a = p->view->advice;
     const bool hints = !p->view->quiet;
-    putc('\n', p->out);
+    if (hints || (!p->unchecked && a->unchecked_count + a->partly_count) || a->limiters_unchecked || a->absent_count ||
+        p->view->samples)
+        putc('\n', p->out);
     if (shown < count && hints)
         put_rest(p, shown, count);
     if (a->kernel_count && hints)
@@ -614,9 +616,9 @@ static void put_end(struct printing *p, size_t shown, size_t count)
             p->view->words, p->value, p->of->ranges[0], p->view->rules ? " --rules " : "",
             p->view->rules ? p->view->rules : "");
     }
-    if (p->mixed)
+    if (p->mixed && hints)
         fputs("~ mixed passes: its counters come from different passes\n", p->out);
-    if (p->multiplexed)
+    if (p->multiplexed && hints)
         fputs("Values are multiplexed: means of launches that were counted in one pass each.\n", p->out);
     if (p->view->samples)
         cw_text_print(p->out, "%s has samples of %zu of the %zu kernels.\n", p->view->samples, a->sampled,

@@ -45,6 +45,7 @@ struct writing {
     const struct words *words;
     FILE *out;
     unsigned width;
+    bool quiet;
     struct cw_terminal_seen *seen;
     const struct cw_row_names *names; /* of the matches shown */
 };
@@ -109,12 +110,14 @@ static void put_differences(const struct writing *w)
     for (uint32_t i = 0; i < c->difference_count; i++) {
         const struct cw_difference *d = &c->differences[i];
         if (!i)
-            fputs("\nnot alike:\n", w->out);
+            fputs("not alike:\n", w->out);
         cw_text_print(w->out, "  %-22s %s -> %s\n", d->what, cw_difference_side(d->a), cw_difference_side(d->b));
         other = other || d->other;
     }
     if (other)
         fputs("Values may differ because of another chip, device or plan alone.\n", w->out);
+    if (c->difference_count)
+        putc('\n', w->out);
 }
 
 /* How many launches have no time, so that the total lacks them. */
@@ -133,12 +136,12 @@ static void put_time(const struct writing *w)
     char before[VALUE_SIZE], after[VALUE_SIZE], change[VALUE_SIZE], percent[VALUE_SIZE];
     if (unknown[0] || unknown[1]) {
         cw_text_print(w->out,
-                      "\ntime  %s -> %s, without %" PRIu64 " %s of A and %" PRIu64 " of B whose time is not known\n\n",
+                      "time  %s -> %s, without %" PRIu64 " %s of A and %" PRIu64 " of B whose time is not known\n\n",
                       time_text(a, false, before), time_text(b, false, after), unknown[0],
                       unknown[0] == 1 ? w->words->one : w->words->many, unknown[1]);
         return;
     }
-    cw_text_print(w->out, "\ntime  %s -> %s  %s  %s\n\n", time_text(a, false, before), time_text(b, false, after),
+    cw_text_print(w->out, "time  %s -> %s  %s  %s\n\n", time_text(a, false, before), time_text(b, false, after),
                   time_text(b - a, true, change), percent_text(a, b, percent));
 }
 
@@ -483,7 +486,8 @@ static bool put_ranges(const struct writing *w, size_t top, const struct going *
                        struct cw_arena *arena)
 {
     putc('\n', w->out);
-    put_verdict(w, &g->all);
+    if (!w->quiet)
+        put_verdict(w, &g->all);
     return put_kernels(w, top, "NVTX ranges, from when they were opened to their end", &g->all, changes, arena);
 }
 
@@ -496,27 +500,35 @@ static const struct words *words_of(const struct cw_diff_output *o)
                                                        : &words_kernels;
 }
 
+static void put_summary(const struct writing *w, const struct cw_diff_output *o, const struct all *all)
+{
+    put_side(w, "A", o->of->a_source, &o->of->a);
+    put_side(w, "B", o->of->b_source, &o->of->b);
+    put_verdict(w, all);
+    putc('\n', w->out);
+}
+
 enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err)
 {
     const struct cw_diff_output *o = output;
     const struct cw_comparison *ranges = o->ranges;
     struct cw_terminal_seen seen = {0};
-    const struct writing w = {o->of, words_of(o), out, o->width < WIDTH ? WIDTH : o->width, &seen, NULL},
-                         of_ranges = {ranges, &words_nvtx, out, w.width, &seen, NULL};
+    const struct writing w = {o->of, words_of(o), out, o->width < WIDTH ? WIDTH : o->width, o->quiet, &seen, NULL},
+                         of_ranges = {ranges, &words_nvtx, out, w.width, w.quiet, &seen, NULL};
     struct cw_arena *arena = cw_arena_create();
     struct going g, r = {0};
     bool good = arena && begin(&g, o->of, arena) && (!ranges || begin(&r, ranges, arena));
     if (good) {
-        put_side(&w, "A", o->of->a_source, &o->of->a);
-        put_side(&w, "B", o->of->b_source, &o->of->b);
-        put_verdict(&w, &g.all);
+        if (!o->quiet)
+            put_summary(&w, o, &g.all);
         put_differences(&w);
         put_time(&w);
         put_usage(&w, o);
         good = put_kernels(&w, o->top, "by change of time, then of counts", &g.all, &g.changes, arena);
         if (good && ranges)
             good = put_ranges(&of_ranges, o->top, &r, &r.changes, arena);
-        cw_terminal_legend(&seen, out);
+        if (!o->quiet)
+            cw_terminal_legend(&seen, out);
     }
     cw_arena_destroy(arena);
     return good ? CW_OK : cw_error_nomem(err);

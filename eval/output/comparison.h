@@ -10,6 +10,7 @@ struct cw_diff_output {
     const struct cw_comparison *of;
     unsigned width; /* columns of the terminal; 0: 100 */
     size_t top;     /* kernels to show */
+    bool quiet;     /* without the captures, the numbers of changes, and the legend */
     bool traces;    /* the captures are traces; the members below are of traces alone */
     const struct cw_timeline_usage *a_usage, *b_usage; /* NULL where a side has several runs */
     const struct cw_comparison *ranges;                /* NVTX ranges by path; NULL where neither has any */

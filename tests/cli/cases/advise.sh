@@ -116,6 +116,9 @@ done
 metric-config --chip GH100 --rules own.yaml --explain -m sm__inst_executed.sum
 # Kernels of one name differ by their shape, in CSV as well.
 export CW_DATA_DIR=$SOURCE/data
+echo "== quietly: findings alone"
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" --top 1 -q | head -n 7
+metric-eval advise "$SOURCE/data/captures/transformer.cwd" --kernel unrolled_elementwise --top 1 -q | tail -n 2
 metric-eval advise "$SOURCE/data/captures/transformer.cwd" -q -o kernels.csv
 columns kernel,function,grid_x,grid_y,grid_z,block_x,block_y,block_z <kernels.csv | sort | uniq -d | wc -l
 # Values of a rule stand in a formula without their scope.

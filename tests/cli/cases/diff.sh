@@ -31,7 +31,10 @@ done
 echo "== tables"
 metric-eval diff "$C/h200_stream.cwd" "$C/stream.cwd" -o d.csv -o d.h5 -o d.json -o d.txt
 head -n 2 d.csv
-metric-eval diff "$C/h200_stream.cwd" "$C/stream.cwd" --format csv | cmp - d.csv && metric-eval diff "$C/h200_stream.cwd" "$C/stream.cwd" -q | cmp - d.txt
+metric-eval diff "$C/h200_stream.cwd" "$C/stream.cwd" --format csv | cmp - d.csv && metric-eval diff "$C/h200_stream.cwd" "$C/stream.cwd" | cmp - d.txt
+echo "== quietly"
+metric-eval diff "$C/runs_1.cwd" "$C/runs_6.cwd" --top 2 -q
+metric-eval diff "$C/h200_stream.cwd" "$C/stream.cwd" -q | head -n 3
 /usr/bin/python3 -c '
 import h5py, json
 d, f = json.load(open("d.json")), h5py.File("d.h5")

@@ -89,6 +89,12 @@ echo "== how small a slow-down shows"
 metric-eval gate "$C/runs_1.cwd" "$C/runs_6.cwd" --rules runs.yaml; echo "exit $?"
 metric-eval gate "$C/runs_1.cwd" "$C/h200_gemm.cwd" --rules runs.yaml -q -o verdict.json -o verdict.csv -o verdict.h5 >/dev/null 2>&1; echo "exit $?"
 head -n 2 verdict.csv; h5ls verdict.h5 | cut -d ' ' -f 1
+echo "== quietly"
+metric-eval gate "$C/runs_1.cwd" "$C/h200_gemm.cwd" --rules runs.yaml -q; echo "exit $?"
+metric-eval gate "$C/runs_1.cwd" "$C/runs_6.cwd" --rules runs.yaml -q -o verdict.txt; echo "exit $?"; head -n 1 verdict.txt
+metric-eval gate --learn "$C"/runs_[1-3].cwd -o quiet.yaml -q; test -s quiet.yaml; echo "exit $?"
+metric-eval gate "$C/runs_1.cwd" no-file.cwd --rules runs.yaml -q; echo "exit $?"
+echo "== a slow-down that has to show"
 metric-eval gate "$C/runs_1.cwd" "$C/runs_6.cwd" --rules runs.yaml --need 5%; echo "exit $?"
 metric-eval gate "$C/runs_1.cwd" "$C/runs_6.cwd" --rules runs.yaml --need 60 | head -n 1
 for need in 0% 100% 5%% five; do metric-eval gate a.cwd b.cwd --rules gate.yaml --need "$need" 2>&1 | head -n 1; done
