@@ -13,7 +13,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 
-enum { LONGEST_MESSAGE = 1200 };
+enum { LONGEST_MESSAGE = 1200, LONGEST_NAME = 64 };
 
 /* Whether the name of an option is plain text: "--name" up to its value, or one letter. */
 static bool is_plain(const char *argument, size_t length)
@@ -21,18 +21,6 @@ static bool is_plain(const char *argument, size_t length)
     char shown[LONGEST_MESSAGE];
     cw_text_format(shown, sizeof shown, "%.*s", (int)length, argument);
     return strlen(shown) == length && memcmp(shown, argument, length) == 0;
-}
-
-/* Checks options before argp does: the C library's own messages would show the name unescaped. */
-static void check_option(const struct argp *argp, char **argv, const char *argument)
-{
-    size_t length = strncmp(argument, "--", 2) == 0 ? strcspn(argument, "=") : strnlen(argument, 2);
-    char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
-    if (*argument != '-' || is_plain(argument, length))
-        return;
-    cw_text_print(stderr, "%s: found the option '%.*s', expected another\n", name, (int)length, argument);
-    argp_help(argp, stderr, ARGP_HELP_SEE, name);
-    exit(argp_err_exit_status);
 }
 
 void cw_usage_error(const struct argp_state *state, const char *format, ...)
@@ -315,6 +303,78 @@ static error_t parse(int key, char *text, struct argp_state *state)
     return parse_own(p, key, text, state) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
+/* ---- options that nobody knows ----------------------------------------------------------------------------------- */
+
+/* The option of a letter, or the only one whose name begins so; NULL: none. *count gets the number of such options. */
+static const struct argp_option *find_option(const struct parsing *p, const char *name, size_t length, int *count)
+{
+    const struct argp_option *found = NULL;
+    *count = 0;
+    for (const struct argp_option *o = p->argp; o->name; o++) {
+        if (strncmp(o->name, name, length) != 0)
+            continue;
+        found = o;
+        *count += 1;
+        if (!o->name[length]) {
+            *count = 1;
+            break;
+        }
+    }
+    return *count == 1 ? found : NULL;
+}
+
+static const struct argp_option *find_letter(const struct parsing *p, char letter)
+{
+    const struct argp_option *o = p->argp;
+    while (o->name && o->key != letter)
+        o++;
+    return o->name ? o : NULL;
+}
+
+static void refuse_option(const struct parsing *p, char **argv, const char *argument, size_t length)
+{
+    char wanted[LONGEST_NAME] = "", names[MOST_OPTIONS + OWN_OPTIONS][LONGEST_NAME], text[LONGEST_MESSAGE];
+    char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+    struct cw_suggest near;
+    if (length < sizeof wanted)
+        memcpy(wanted, argument, length);
+    cw_suggest_init(&near, wanted);
+    for (int i = 0; p->argp[i].name; i++) {
+        snprintf(names[i], sizeof names[i], "--%s", p->argp[i].name);
+        cw_suggest_offer(&near, names[i]);
+    }
+    cw_text_print(stderr, "%s: found the option '%.*s', expected another%s\n", name, (int)length, argument,
+                  cw_suggest_text(&near, text, sizeof text));
+    argp_help(&p->root, stderr, ARGP_HELP_SEE, name);
+    exit(argp_err_exit_status);
+}
+
+/* Checks an option before argp does: the C library's own messages would show the name unescaped, and none that is near.
+ * Returns whether the next argument is its value. */
+static bool check_option(const struct parsing *p, char **argv, const char *argument)
+{
+    const bool whole = strncmp(argument, "--", 2) == 0;
+    const size_t length = whole ? strcspn(argument, "=") : strnlen(argument, 2);
+    int count = 1;
+    const struct argp_option *o = whole ? find_option(p, argument + 2, length - 2, &count) : NULL;
+    if (!is_plain(argument, length) || !count)
+        refuse_option(p, argv, argument, length);
+    const char *rest = whole ? argument + length : argument + 1;
+    while (!whole && *rest && (o = find_letter(p, *rest++)) && !o->arg)
+        ;
+    return o && o->arg && !(o->flags & OPTION_ARG_OPTIONAL) && !*rest;
+}
+
+/* Checks options up to the first word, if a program begins there. */
+static void check_options(const struct parsing *p, int argc, char **argv, bool program)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (argv[i][0] == '-' && argv[i][1])
+            i += check_option(p, argv, argv[i]);
+        else if (program)
+            return;
+}
+
 void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options)
 {
     struct parsing p = {.usage = usage};
@@ -322,8 +382,7 @@ void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *op
     memcpy(p.argp + p.count, own_options, sizeof own_options);
     p.root = (struct argp){p.argp, parse, usage->words, usage->help, NULL, NULL, NULL};
     bool program = p.words.option && p.words.option->kind == CW_OPTION__PROGRAM;
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        check_option(&p.root, argv, argv[i]);
+    check_options(&p, argc, argv, program);
     if (argp_parse(&p.root, argc, argv, ARGP_NO_HELP | (program ? ARGP_IN_ORDER : 0), NULL, &p) != 0) {
         struct cw_error err = CW_ERROR_INIT;
         exit(cw_usage_fail((cw_error_nomem(&err), &err)));

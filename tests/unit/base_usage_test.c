@@ -113,6 +113,20 @@ Test(usage, what_is_not_given_stays)
     cr_expect_str_eq(o.words[1], "two");
 }
 
+Test(usage, a_value_may_look_like_an_option)
+{
+    struct options o = READ(plain_rows, "-ao", "--zebra", "--small", "7");
+    cr_expect(o.all && o.small == 7);
+    cr_expect_str_eq(o.output, "--zebra");
+    o = READ(plain_rows, "--outp", "--zebra");
+    cr_expect_str_eq(o.output, "--zebra");
+    o = READ(plain_rows, "--outp=", "--sm", "7");
+    cr_expect_str_eq(o.output, "");
+    cr_expect(o.small == 7);
+    o = READ(program_rows, "ls", "--zebra");
+    cr_expect_str_eq(o.program[1], "--zebra");
+}
+
 Test(usage, a_program_ends_the_options)
 {
     struct options o = READ(program_rows, "-o", "x", "ls", "-a");
@@ -178,6 +192,8 @@ Test(usage, mistakes_are_said_in_one_way)
     REFUSES("found --middle '', expected a whole number up to 4294967295", "--middle=");
     REFUSES("found --bytes '1k', expected a whole number up to 4096", "--bytes", "1k");
     REFUSES("found 'word', expected only options", "word");
+    REFUSES("found the option '--colur', expected another; did you mean --colour?", "--colur=red");
+    REFUSES("found the option '--zebra', expected another", "--zebra");
     expect_refused(word_rows, (const char *const[]){"a", "b", "c", NULL}, "tool: found more than 2 names");
 }
 
