@@ -111,9 +111,12 @@ static uint64_t read_number(const struct cw_option *o, const char *text, const s
     uint64_t value = strtoull(text, &end, 10);
     if (text[0] >= '0' && text[0] <= '9' && !*end && !errno && value >= o->least && value <= o->most)
         return value * o->unit;
+    if (o->has_all && strcmp(text, "all") == 0)
+        return o->most * o->unit;
     if (o->least)
         snprintf(from, sizeof from, "from %" PRIu64, o->least);
-    cw_usage_error(state, "found --%s '%s', expected a whole number %s to %" PRIu64, o->name, text, from, o->most);
+    cw_usage_error(state, "found --%s '%s', expected a whole number %s to %" PRIu64 "%s", o->name, text, from, o->most,
+                   o->has_all ? ", or all" : "");
     return 0;
 }
 

@@ -38,11 +38,14 @@ struct cw_option {
     void (*check)(void *options, struct argp_state *state);
     const struct cw_option *group;
     bool optional; /* --name without a value is allowed: the text is NULL */
+    bool has_all;  /* a number may be "all": the greatest */
     bool rare;     /* --help=all shows it, and --help does not; of a group: all its rows */
 };
 
 /* Goes before the macro of a row: {"name", 0, "N", "help", CW_OPTION_RARE, CW_OPTION_NUMBER(...)}. */
 #define CW_OPTION_RARE .rare = true
+/* Goes before CW_OPTION_NUMBER: "all" stands for the greatest number. */
+#define CW_OPTION_OR_ALL .has_all = true
 #define CW_OPTION__AT(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
 /* A const char *: borrowed from the command line. */
 #define CW_OPTION_TEXT(type, member) .kind = CW_OPTION__TEXT, CW_OPTION__AT(type, member)

@@ -29,7 +29,7 @@ static const struct cw_option option_list[] = {
      "range, device, rank or stream. range advises on each launch by itself, fold on multiplexed launches that are "
      "alike together",
      CW_OPTION_TAKE(cw_eval_take_by)},
-    {"top", 0, "N", "show the N longest (default: 10 as text, all as JSON)",
+    {"top", 0, "N", "show the N longest, or all (default: 10 as text, all as JSON)", CW_OPTION_OR_ALL,
      CW_OPTION_NUMBER(struct advise, line.request.top, 1, CW_VIEW_MOST_KERNELS)},
     {CW_OPTION_GROUP(struct advise, line, cw_eval_ranges_options)},
     {"min-gain", 0, "N%", "leave out findings that would save less of a kernel's time (default: 5%)",

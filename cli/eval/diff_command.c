@@ -26,7 +26,7 @@ static const struct cw_option option_list[] = {
      CW_OPTION_CHOICE(struct diff, by_nvtx)},
     {CW_OPTION_GROUP(struct diff, line, cw_eval_format_options)},
     {CW_OPTION_GROUP(struct diff, line, cw_eval_quiet_options)},
-    {"top", 0, "N", "show the N kernels whose time changed most (default: 10); JSON has all",
+    {"top", 0, "N", "show the N kernels whose time changed most, or all (default: 10); JSON has all", CW_OPTION_OR_ALL,
      CW_OPTION_NUMBER(struct diff, line.request.top, 1, UINT32_MAX)},
     {CW_OPTION_GROUP(struct diff, line, cw_eval_ranges_options)},
     {CW_OPTION_WORDS(struct diff, sides.a, sides.a_count)},

@@ -152,9 +152,10 @@ const struct cw_option cw_eval_row_options[] = {
      "only rows for which this is true, as in 'dram__bytes.sum > 1e6' or 'share > 0.05'; may be repeated",
      .called = "filters", CW_OPTION_LIST(struct cw_eval_line, filters.items, filters.count)},
     {"top", 0, "N",
-     "the first N rows (default of the table: 30); for PC samples and SASS metrics, the N hottest lines, functions and "
+     "the first N rows, or all (default of the table: 30); for PC samples and SASS metrics, the N hottest lines, "
+     "functions and "
      "instructions (default: 10)",
-     CW_OPTION_NUMBER(struct cw_eval_line, request.top, 1, UINT32_MAX)},
+     CW_OPTION_OR_ALL, CW_OPTION_NUMBER(struct cw_eval_line, request.top, 1, UINT32_MAX)},
     {CW_OPTION_CHECK(check_rows)},
     {0},
 };

@@ -65,6 +65,7 @@ static const struct cw_option plain_rows[] = {
     {"shade", 0, "dark|light", "", .called = "the shade", CW_OPTION_CHOICE(struct options, known)},
     {"small", 0, "N", "", CW_OPTION_NUMBER(struct options, small, 5, 31)},
     {"middle", 0, "N", "", CW_OPTION_NUMBER(struct options, middle, 0, UINT32_MAX)},
+    {"most", 0, "N", "", CW_OPTION_OR_ALL, CW_OPTION_NUMBER(struct options, middle, 1, 9)},
     {"learn", 'L', "WHAT", "", CW_OPTION_READ(struct options, learned, learn), .optional = true},
     {CW_OPTION_GROUP(struct options, inner, inner_rows)},
     {CW_OPTION_ROWS(more_rows)},
@@ -111,6 +112,11 @@ Test(usage, what_is_not_given_stays)
     struct options o = READ(word_rows, "one", "-a", "two");
     cr_expect(o.word_count == 2 && o.all && !o.output && !o.colour && !o.small && !o.learned);
     cr_expect_str_eq(o.words[1], "two");
+}
+
+Test(usage, all_is_the_greatest_number)
+{
+    cr_expect(READ(plain_rows, "--most", "all").middle == 9);
 }
 
 Test(usage, a_value_may_look_like_an_option)
@@ -190,6 +196,8 @@ Test(usage, mistakes_are_said_in_one_way)
     REFUSES("found --small '32', expected a whole number from 5 to 31", "--small", "32");
     REFUSES("found --middle '-1', expected a whole number up to 4294967295", "--middle=-1");
     REFUSES("found --middle '', expected a whole number up to 4294967295", "--middle=");
+    REFUSES("found --most 'ALL', expected a whole number from 1 to 9, or all", "--most", "ALL");
+    REFUSES("found --middle 'all', expected a whole number up to 4294967295", "--middle", "all");
     REFUSES("found --bytes '1k', expected a whole number up to 4096", "--bytes", "1k");
     REFUSES("found 'word', expected only options", "word");
     REFUSES("found the option '--colur', expected another; did you mean --colour?", "--colur=red");

@@ -12,6 +12,7 @@ terminal() { script -qec "stty cols $1; ${*:2}" /dev/null </dev/null | tr -d '\r
 widest() { sed 's/\x1b\[[0-9]*m//g' | python3 -c 'import sys; print(max(len(line.rstrip("\n")) for line in sys.stdin))'; }
 terminal 100 metric-eval "$run" --kernel k1[01]a --by range -m gpu__time_duration.sum,dram__bytes.sum --quiet --top 2
 terminal 80 metric-eval "$run" --top 1 --quiet
+metric-eval "$run" --top all --quiet | wc -l
 for columns in 80 100 160; do terminal $columns metric-eval "$captures/transformer.cwd" --top 5 --quiet; done
 for columns in 80 100 200; do
     for capture in "$run" "$captures"/{transformer,gemm,pc_gemm,sass_gemm,pm_gemm,pm_gpus,threads,nvtx_batch}.cwd; do
