@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -318,6 +319,76 @@ unsigned cw_text_width(int fd)
 {
     struct winsize size;
     return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+FILE *cw_text_wrap_begin(struct cw_text_wrap *wrap, FILE *out)
+{
+    *wrap = (struct cw_text_wrap){.out = out, .to = out, .width = cw_text_width(fileno(out))};
+    FILE *held = wrap->width ? open_memstream(&wrap->text, &wrap->size) : NULL;
+    wrap->to = held ? held : out;
+    return wrap->to;
+}
+
+static size_t widest_word(const char *text, size_t length)
+{
+    size_t widest = 0;
+    for (size_t i = 0, n; i < length; i += n + 1) {
+        const char *end = memchr(text + i, ' ', length - i);
+        n = end ? (size_t)(end - (text + i)) : length - i;
+        widest = columns_of(text + i, n) > widest ? columns_of(text + i, n) : widest;
+    }
+    return widest;
+}
+
+/* The column where further parts of a long line begin. */
+static unsigned hang_of(const char *line, size_t length, unsigned width)
+{
+    enum { DEEPER = 4 };
+    size_t lead = 0, part = 0;
+    while (lead < length && line[lead] == ' ')
+        lead++;
+    for (size_t i = lead + 2; i < length && columns_of(line, i) <= width / 2; i++)
+        if (line[i] != ' ' && line[i - 1] == ' ' && line[i - 2] == ' ')
+            part = i;
+    const size_t column = columns_of(line, part);
+    return part && column + widest_word(line + part, length - part) <= width ? (unsigned)column
+                                                                             : (unsigned)lead + DEEPER;
+}
+
+/* Prints a line that is too long: up to its hanging part as it stands, then word by word. */
+static void put_broken(FILE *out, const char *line, size_t length, unsigned width)
+{
+    const unsigned hang = hang_of(line, length, width);
+    unsigned at = 0;
+    for (size_t i = 0, n; i < length; i += n) {
+        size_t blanks = 0;
+        while (i + blanks < length && line[i + blanks] == ' ')
+            blanks++;
+        const char *word = line + i + blanks, *end = memchr(word, ' ', length - i - blanks);
+        n = end ? (size_t)(end - (line + i)) : length - i;
+        const unsigned columns = (unsigned)columns_of(word, n - blanks);
+        const bool next = at > hang && at + blanks + columns > width;
+        fprintf(out, "%s%*s", next ? "\n" : "", next ? (int)hang : (int)blanks, "");
+        fwrite(word, 1, n - blanks, out);
+        at = (next ? hang : at + (unsigned)blanks) + columns;
+    }
+}
+
+void cw_text_wrap_end(struct cw_text_wrap *wrap)
+{
+    if (wrap->to == wrap->out)
+        return;
+    const bool whole = fclose(wrap->to) == 0;
+    for (const char *line = wrap->text, *end; whole && *line; line = end + (*end == '\n')) {
+        end = strchrnul(line, '\n');
+        const size_t length = (size_t)(end - line);
+        if (columns_of(line, length) > wrap->width)
+            put_broken(wrap->out, line, length, wrap->width);
+        else
+            fwrite(line, 1, length, wrap->out);
+        fputs(*end ? "\n" : "", wrap->out);
+    }
+    free(wrap->text);
 }
 
 /* ---- formats ---------------------------------------------------------------------------------------------------- */

@@ -30,6 +30,18 @@ void cw_text_put_words(FILE *out, const char *text, size_t length, unsigned colu
 /* Columns of the terminal behind a descriptor; 0: no terminal, or unknown. */
 unsigned cw_text_width(int fd);
 
+/* A text with lines that a terminal may be too narrow for. Write it, escaped, to the stream that begin() returns; end()
+ * prints it to `out` and breaks long lines between words. Further lines begin below the last part of the line that two
+ * blanks set off, or deeper than the line if that leaves a word no room. Files and pipes get the lines whole. */
+struct cw_text_wrap {
+    FILE *out, *to;
+    char *text;
+    size_t size;
+    unsigned width;
+};
+FILE *cw_text_wrap_begin(struct cw_text_wrap *wrap, FILE *out);
+void cw_text_wrap_end(struct cw_text_wrap *wrap);
+
 /* Prints as fprintf does, with the text of every %s and %c escaped. Widths count columns of the printed text, one for
  * each character. The format itself is printed as it is. It takes d i u o x X c s and the conversions of doubles. */
 void cw_text_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -135,8 +135,9 @@ struct explained {
     uint32_t most;   /* the greatest of `loads` */
     struct cw_plan_savings savings;
     struct cw_limit_index limits;
-    struct slots *slots;   /* by domain, of the current pass */
-    const char **reasons;  /* by metric: the reason for mixed passes, once it was looked up */
+    struct slots *slots;  /* by domain, of the current pass */
+    const char **reasons; /* by metric: the reason for mixed passes, once it was looked up */
+    FILE *out;
     struct cw_parts parts; /* as replay collects the plan; none for sampling over time */
 };
 
@@ -230,33 +231,33 @@ static void print_passes(struct explained *e)
 {
     const struct cw_config_image *image = &e->plan->image;
     cw_text_print(
-        stdout, "%s: %" PRIu32 " metric%s, %" PRIu32 " counter%s, %" PRIu32 " raw counter%s, %" PRIu32 " pass%s",
+        e->out, "%s: %" PRIu32 " metric%s, %" PRIu32 " counter%s, %" PRIu32 " raw counter%s, %" PRIu32 " pass%s",
         image->chip, image->metric_count, s(image->metric_count), image->counter_count, s(image->counter_count),
         image->raw_count, s(image->raw_count), image->pass_count, es(image->pass_count));
     if (e->plan->bound > 1 && e->plan->bound < image->pass_count)
-        cw_text_print(stdout, "; no plan has fewer than %" PRIu32, e->plan->bound);
+        cw_text_print(e->out, "; no plan has fewer than %" PRIu32, e->plan->bound);
     else if (e->plan->bound > 1)
-        cw_text_print(stdout, "; no plan has fewer");
-    cw_text_print(stdout, "\n\n");
+        cw_text_print(e->out, "; no plan has fewer");
+    cw_text_print(e->out, "\n\n");
     for (uint32_t i = 0; i < image->pass_count; i++) {
-        cw_text_print(stdout, "pass %-3" PRIu32 " %2" PRIu32 " raw counter%s:", i, image->passes[i].count,
+        cw_text_print(e->out, "pass %-3" PRIu32 " %2" PRIu32 " raw counter%s:", i, image->passes[i].count,
                       s(image->passes[i].count));
         find_slots(e, i);
         for (uint32_t d = 0; d < image->domain_count; d++) {
             const struct slots slots = e->slots[d];
             if (slots.max)
-                cw_text_print(stdout, " %s %" PRIu32 "/%" PRIu32 "%s", image->domains[d].name, slots.used, slots.max,
+                cw_text_print(e->out, " %s %" PRIu32 "/%" PRIu32 "%s", image->domains[d].name, slots.used, slots.max,
                               e->loads[d] == e->most && slots.used >= slots.max ? "*" : "");
             else if (slots.counters)
-                cw_text_print(stdout, " %s %" PRIu32, image->domains[d].name, slots.counters);
+                cw_text_print(e->out, " %s %" PRIu32, image->domains[d].name, slots.counters);
         }
-        cw_text_print(stdout, "\n");
+        cw_text_print(e->out, "\n");
     }
-    cw_text_print(stdout,
+    cw_text_print(e->out,
                   "\nDOMAIN USED/LIMIT: of the domain's tightest limit; * full, in the domain of most passes\n");
     for (uint32_t d = 0; d < image->domain_count; d++)
         if (e->loads[d] == e->most && e->most > 1)
-            cw_text_print(stdout, "planned by themselves, the counters of %s take %" PRIu32 " passes\n",
+            cw_text_print(e->out, "planned by themselves, the counters of %s take %" PRIu32 " passes\n",
                           image->domains[d].name, e->loads[d]);
 }
 
@@ -269,7 +270,7 @@ static void print_added(const struct explained *e)
     while (e->parts.added && (!c->pass_count || c->passes[c->pass_count - 1] < planned))
         c++;
     if (e->parts.added)
-        cw_text_print(stdout,
+        cw_text_print(e->out,
                       "batched and user replay add %" PRIu32 " pass%s, for counters that no pass holds, such as %s\n",
                       e->parts.added, es(e->parts.added), c->name);
 }
@@ -279,10 +280,10 @@ static void print_savings(const struct explained *e)
     const struct cw_config_image *image = &e->plan->image;
     const struct cw_plan_savings *s = &e->savings;
     for (uint32_t i = 0; i < s->count && i < MOST_SHOWN; i++)
-        cw_text_print(stdout, "without %s: %" PRIu32 " pass%s\n", image->metrics[s->items[i].metric],
+        cw_text_print(e->out, "without %s: %" PRIu32 " pass%s\n", image->metrics[s->items[i].metric],
                       s->items[i].passes, es(s->items[i].passes));
     if (s->weighed == image->metric_count && !s->count && image->pass_count > 1)
-        cw_text_print(stdout, "leaving out any one metric saves no pass\n");
+        cw_text_print(e->out, "leaving out any one metric saves no pass\n");
 }
 
 static enum cw_status print_metrics(const struct explained *e, struct cw_error *err)
@@ -293,13 +294,13 @@ static enum cw_status print_metrics(const struct explained *e, struct cw_error *
         const char *reason = "";
         if (m->pass_count && !m->whole)
             status = find_reason(&reason, e, i, err);
-        cw_text_print(stdout, "%-70s %s", m->name,
+        cw_text_print(e->out, "%-70s %s", m->name,
                       !m->pass_count ? "no pass, a fact of the device"
                       : m->whole     ? "pass "
                                      : "mixes passes ");
         for (uint32_t k = 0; k < m->pass_count; k++)
-            cw_text_print(stdout, "%s%" PRIu32, k ? "," : "", m->passes[k]);
-        cw_text_print(stdout, "%s%s%s\n", *reason ? ": " : "", reason,
+            cw_text_print(e->out, "%s%" PRIu32, k ? "," : "", m->passes[k]);
+        cw_text_print(e->out, "%s%s%s\n", *reason ? ": " : "", reason,
                       m->whole && m->pass_count > 1 && m->value_count == 1 ? ", one of them with all its counters"
                                                                            : "");
     }
@@ -419,11 +420,15 @@ static enum cw_status print_plan(const struct counterworks_plan *of, const struc
         return status;
     if (json)
         return print_json(&e, err);
+    struct cw_text_wrap wrap;
+    e.out = cw_text_wrap_begin(&wrap, stdout);
     print_passes(&e);
     print_added(&e);
     print_savings(&e);
-    cw_text_print(stdout, "\n");
-    return print_metrics(&e, err);
+    cw_text_print(e.out, "\n");
+    status = print_metrics(&e, err);
+    cw_text_wrap_end(&wrap);
+    return status;
 }
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */

@@ -25,6 +25,7 @@ struct rows {
     const struct cw_chip *chip;
     size_t count;
     const struct cw_legacy_name **items;
+    FILE *out; /* of text */
 };
 
 static void read_capability(void *capability, char *text, struct argp_state *state)
@@ -104,10 +105,10 @@ static char *join_scope(const struct cw_legacy_name *n, struct cw_arena *arena)
     return text;
 }
 
-static void print_line(const char *label, const char *text)
+static void print_line(FILE *out, const char *label, const char *text)
 {
     if (text && *text)
-        cw_text_print(stdout, "  %-13s %s\n", label, text);
+        cw_text_print(out, "  %-13s %s\n", label, text);
 }
 
 static void print_details(const struct rows *rows, const struct cw_legacy_name *n, const char *scope,
@@ -116,18 +117,18 @@ static void print_details(const struct rows *rows, const struct cw_legacy_name *
     struct cw_error why = CW_ERROR_INIT;
     bool resolved = cw_legacy_resolve(n, rows->chip, rows->legacy->path, &why) == CW_OK;
     bool same = n->formula && strcmp(n->formula, n->documented) == 0;
-    cw_text_print(stdout, "%s\n", n->name);
-    print_line("meaning", n->description);
-    print_line("kind", n->kind == CW_LEGACY_METRIC ? "CUPTI metric" : "CUPTI event");
-    print_line("scope", scope);
-    print_line("formula", n->formula);
-    print_line("measured in", n->unit);
-    print_line("no formula", n->none);
-    print_line("closest", closest);
-    print_line("documented", same ? "the same" : n->documented);
-    print_line("note", n->note);
+    cw_text_print(rows->out, "%s\n", n->name);
+    print_line(rows->out, "meaning", n->description);
+    print_line(rows->out, "kind", n->kind == CW_LEGACY_METRIC ? "CUPTI metric" : "CUPTI event");
+    print_line(rows->out, "scope", scope);
+    print_line(rows->out, "formula", n->formula);
+    print_line(rows->out, "measured in", n->unit);
+    print_line(rows->out, "no formula", n->none);
+    print_line(rows->out, "closest", closest);
+    print_line(rows->out, "documented", same ? "the same" : n->documented);
+    print_line(rows->out, "note", n->note);
     if (!resolved)
-        print_line("missing", why.message);
+        print_line(rows->out, "missing", why.message);
 }
 
 static void print_csv_row(const struct cw_legacy_name *n, const char *scope, const char *closest)
@@ -176,17 +177,17 @@ static enum cw_status print_json_row(const struct cw_legacy_name *n, bool first,
     return cw_json_print(row, JSON_COMPACT | JSON_PRESERVE_ORDER, stdout, err);
 }
 
-static void print_text_row(const struct cw_legacy_name *n, const char *closest, int width)
+static void print_text_row(FILE *out, const struct cw_legacy_name *n, const char *closest, int width)
 {
     const char *after = *closest ? "; closest: " : "";
     if (width)
-        cw_text_print(stdout, "%-*s  %-6s  ", width, n->name, cw_legacy_kind_text(n->kind));
+        cw_text_print(out, "%-*s  %-6s  ", width, n->name, cw_legacy_kind_text(n->kind));
     else
-        cw_text_print(stdout, "%s\t%s\t", n->name, cw_legacy_kind_text(n->kind));
+        cw_text_print(out, "%s\t%s\t", n->name, cw_legacy_kind_text(n->kind));
     if (n->formula)
-        cw_text_print(stdout, "%s\n", n->formula);
+        cw_text_print(out, "%s\n", n->formula);
     else
-        cw_text_print(stdout, "none: %s%s%s\n", n->none, after, closest);
+        cw_text_print(out, "none: %s%s%s\n", n->none, after, closest);
 }
 
 static int first_column(const struct rows *rows)
@@ -218,9 +219,9 @@ static enum cw_status print_rows(const struct rows *rows, struct cw_arena *arena
         else if (rows->o->count) {
             print_details(rows, n, scope, closest);
             if (i + 1 < rows->count)
-                puts("");
+                putc('\n', rows->out);
         } else
-            print_text_row(n, closest, width);
+            print_text_row(rows->out, n, closest, width);
     }
     if (format == CW_QUERY_JSON && status == CW_OK)
         puts(rows->count ? "\n]" : "[]");
@@ -232,9 +233,15 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
 {
     const struct options *o = options;
     struct rows rows = {.o = o, .chip = handle->chip};
+    struct cw_text_wrap wrap;
     CW_TRY(cw_legacy_load(&rows.legacy, NULL, rows.chip, arena, err));
     CW_TRY(choose(&rows, arena, err));
-    return print_rows(&rows, arena, err);
+    if (o->format != CW_QUERY_TEXT)
+        return print_rows(&rows, arena, err);
+    rows.out = cw_text_wrap_begin(&wrap, stdout);
+    const enum cw_status status = print_rows(&rows, arena, err);
+    cw_text_wrap_end(&wrap);
+    return status;
 }
 
 int cw_query_legacy(int argc, char **argv)

@@ -131,6 +131,14 @@ static void add_json(struct sets *s, const struct cw_set *set, bool whole)
     cw_json_append(&s->list, object);
 }
 
+static void print_title(const struct cw_set *set)
+{
+    enum { COLUMN = 32 };
+    cw_text_print(stdout, "%-18s %3zu metrics  ", set->name, set->entry_count);
+    cw_text_put_words(stdout, set->title, strlen(set->title), COLUMN, cw_text_width(STDOUT_FILENO));
+    putc('\n', stdout);
+}
+
 static enum cw_status one_set(struct sets *s, const char *name, bool whole)
 {
     struct cw_set set;
@@ -140,7 +148,7 @@ static enum cw_status one_set(struct sets *s, const char *name, bool whole)
     else if (whole)
         print_set(s, &set);
     else
-        cw_text_print(stdout, "%-18s %3zu metrics  %s\n", set.name, set.entry_count, set.title);
+        print_title(&set);
     return CW_OK;
 }
 

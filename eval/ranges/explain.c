@@ -20,6 +20,7 @@ struct explanation {
     const struct cw_chip *chip;
     const struct cw_counter_data *data;
     const struct cw_eval_options *options;
+    unsigned width;               /* of the terminal; 0: none */
     uint32_t range, number;       /* of the data; of the capture */
     const struct cw_groups *fold; /* or NULL */
     struct cw_metric *list;
@@ -503,7 +504,10 @@ static void print_column(const struct explanation *e, uint32_t column, const str
 static void print_counter(const struct explanation *e, uint32_t counter, const struct widths *w)
 {
     uint32_t column = explain_column(e, e->chip->counters[counter].name), first;
-    cw_text_print(e->out, "  %-*s", w->name, e->chip->counters[counter].name);
+    const char *name = e->chip->counters[counter].name;
+    cw_text_print(e->out, "  %-*s", w->name, name);
+    if (cw_text_columns(name) > (size_t)w->name) /* a long name has a line of its own */
+        cw_text_print(e->out, "\n  %*s", w->name, "");
     if (column == CW_NONE) {
         fputs("  not collected\n", e->out);
         return;
@@ -514,6 +518,16 @@ static void print_counter(const struct explanation *e, uint32_t counter, const s
         cw_text_print(e->out, "  %-*s", w->name, "");
         print_column(e, e->data->schema.counter_count + i, w);
     }
+}
+
+/* The columns that the terminal leaves to names. */
+static int fit_name(const struct explanation *e, const struct widths *w)
+{
+    enum { LEAST = 24, PASSES = 20 };
+    int room = (int)e->width - 2 - PASSES;
+    for (int i = 0; i <= CW_ROLLUP_COUNT; i++)
+        room -= 2 + w->numbers[i];
+    return !e->width || room >= w->name ? w->name : room > LEAST ? room : LEAST;
 }
 
 static enum cw_status print_counters(const struct explanation *e)
@@ -537,6 +551,7 @@ static enum cw_status print_counters(const struct explanation *e)
         const int least = (int)strlen(names[i]);
         w.numbers[i] = w.numbers[i] > least ? w.numbers[i] : least;
     }
+    w.name = fit_name(e, &w);
     if (any)
         cw_text_print(e->out, "\n  %-*s", w.name, "counter");
     for (int i = 0; any && i <= CW_ROLLUP_COUNT; i++)
@@ -565,31 +580,42 @@ static enum cw_status print_metric(const struct explanation *e, uint32_t i)
     return CW_OK;
 }
 
+static void print_heading(const struct explanation *e)
+{
+    const struct cw_range *g = cw_launch_of(e->data, e->range);
+    const char *name = *g->name ? g->name : g->kernel;
+    char shown[CW_SHORT_SIZE]; /* some C++ names would fill the window */
+    cw_text_print(e->out, "range %" PRIu32 ": %s\n", explain_range(e),
+                  e->width ? cw_shorten(name, 2 * (size_t)e->width, shown) : name);
+    if (e->fold)
+        cw_text_print(e->out, "  with %" PRIu32 " more like it: each was counted in one pass\n",
+                      explain_group(e)->count - 1);
+}
+
 enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw_counter_data *data,
                           const struct cw_metric *metric, uint32_t range, const struct cw_groups *fold,
                           const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
 {
-    struct explanation e = {.out = out,
+    struct cw_text_wrap wrap;
+    FILE *to = cw_text_wrap_begin(&wrap, out);
+    struct explanation e = {.out = to,
                             .chip = chip,
                             .data = data,
                             .options = options,
+                            .width = wrap.width,
                             .range = range,
                             .fold = fold,
                             .arena = arena,
                             .err = err};
-    const struct cw_range *g = cw_launch_of(data, range);
-    const char *name = *g->name ? g->name : g->kernel;
-    const unsigned width = cw_text_width(fileno(out));
-    char shown[CW_SHORT_SIZE]; /* some C++ names would fill the window */
-    CW_TRY(explain_list(&e, metric));
-    cw_text_print(out, "range %" PRIu32 ": %s\n", explain_range(&e),
-                  width ? cw_shorten(name, 2 * (size_t)width, shown) : name);
-    if (fold)
-        cw_text_print(out, "  with %" PRIu32 " more like it: each was counted in one pass\n",
-                      explain_group(&e)->count - 1);
-    for (uint32_t i = 0; i < e.count; i++)
-        CW_TRY(print_metric(&e, i));
-    return print_counters(&e);
+    enum cw_status status = explain_list(&e, metric);
+    if (status == CW_OK)
+        print_heading(&e);
+    for (uint32_t i = 0; i < e.count && status == CW_OK; i++)
+        status = print_metric(&e, i);
+    if (status == CW_OK)
+        status = print_counters(&e);
+    cw_text_wrap_end(&wrap);
+    return status;
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */

@@ -116,4 +116,4 @@ echo == no name is no name
 for option in kernel exclude range; do metric-eval "$run" --$option ''; done 2>&1 | grep found
 echo == one kernel in a terminal of 100 columns: no two metrics read the same
 terminal 100 metric-eval "$captures/gemm.cwd" | grep -E '^  [a-z]+__' | cut -d ' ' -f 3 | sort | uniq -d
-terminal 100 metric-eval "$captures/multiplexed.cwd" --range 0 --by range | head -n 2; terminal 100 metric-eval explain "$captures/multiplexed.cwd" gpu__time_duration.sum --range 0 | head -n 2
+terminal 100 metric-eval "$captures/multiplexed.cwd" --range 0 --by range | head -n 2; terminal 100 metric-eval explain "$captures/multiplexed.cwd" gpu__time_duration.sum --range 0 | head -n 4
