@@ -105,7 +105,7 @@ static enum cw_status add_samples(struct advise *of, const struct cw_view_input 
 /* ---- tables: the kernels, longest first, and their findings ----------------------------------------------------- */
 
 struct kernel {
-    const char *name, *function, *limiter, *confidence, *first;
+    const char *name, *function, *limiter, *confidence, *first, *rule; /* rule: of the first finding */
     uint64_t launches, findings;
     double total, share;
     const uint32_t *grid, *block;
@@ -132,6 +132,7 @@ static const struct cw_output_column kernel_columns[] = {
     {"confidence", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct kernel, confidence)},
     {"first_finding", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct kernel, first),
      .long_name = "the text of the finding that saves most"},
+    {"first_rule", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct kernel, rule), .long_name = "its rule"},
     {"findings", CW_CELL_U64, CW_TO_FILES, offsetof(struct kernel, findings)},
     {"grid", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct kernel, grid), &xyz},
     {"block", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct kernel, block), &xyz},
@@ -151,21 +152,17 @@ static const struct cw_output_column finding_columns[] = {
     {"fix", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct finding, fix)},
 };
 
-/* The sentence of the first finding; "" without findings, NULL when out of memory. */
-static const char *first_text(const struct cw_advice_kernel *k, struct cw_arena *arena)
-{
-    const struct cw_advice_finding *first = cw_advice_first(k);
-    return first ? cw_advice_text(first, arena) : "";
-}
-
+/* `first` is NULL when out of memory. */
 static struct kernel describe_kernel(const struct cw_advice *advice, const struct cw_advice_kernel *k,
                                      struct cw_arena *arena)
 {
+    const struct cw_advice_finding *first = cw_advice_first(k);
     return (struct kernel){.name = k->group->name,
                            .function = k->launch->kernel,
                            .limiter = k->limiter,
                            .confidence = cw_confidence_text(k->confidence),
-                           .first = first_text(k, arena),
+                           .first = first ? cw_advice_text(first, arena) : "",
+                           .rule = first ? first->rule->id : "",
                            .launches = k->group->count,
                            .findings = k->finding_count,
                            .total = k->group->total,

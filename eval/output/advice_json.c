@@ -121,20 +121,23 @@ static void put_limiter(FILE *out, const struct cw_advice_kernel *k)
     fputc(']', out);
 }
 
-static void put_first(FILE *out, const struct cw_advice_kernel *k)
+/* The sentence and the rule of the finding that saves most. False when out of memory. */
+static bool put_first(FILE *out, const struct cw_advice_kernel *k, struct cw_arena *arena)
 {
     const struct cw_advice_finding *first = cw_advice_first(k);
-    put_key(out, "first_finding");
-    if (first)
-        cw_text_put(out, CW_TEXT_JSON, first->rule->id);
-    else
-        fputs("null", out);
+    const char *text = first ? cw_advice_text(first, arena) : NULL;
+    if (first && text) {
+        put_text(out, "first_finding", text);
+        put_text(out, "first_rule", first->rule->id);
+    } else {
+        fputs(", \"first_finding\": null, \"first_rule\": null", out);
+    }
+    return !first || text;
 }
 
 static bool put_kernel(FILE *out, const struct cw_advice_view *view, const struct cw_advice_kernel *k)
 {
     char ranges[500];
-    bool enough = true;
     fputs("{\"kernel\": ", out);
     cw_text_put(out, CW_TEXT_JSON, k->group->name);
     if (*k->launch->kernel)
@@ -148,7 +151,7 @@ static bool put_kernel(FILE *out, const struct cw_advice_view *view, const struc
     put_number(out, "share", cw_group_share(view->advice->groups, k->group));
     put_number(out, "duration_ns", k->group->mean);
     put_limiter(out, k);
-    put_first(out, k);
+    bool enough = put_first(out, k, view->arena);
     fputs(", \"findings\": [", out);
     for (size_t i = 0; i < k->finding_count; i++) {
         fputs(i ? ",\n  " : "\n  ", out);

@@ -127,7 +127,7 @@ function limitedBy(kernel) {
 }
 
 // The finding with the greatest saving of a kernel, as in the lists of metric-eval.
-const found = k => k.advice && k.advice.findings.find(f => f.rule === k.advice.first_finding);
+const found = k => k.advice && k.advice.findings.find(f => f.rule === k.advice.first_rule);
 const foundCell = f => make("span", {}, make("strong", {}, f.rule), " ", gainText(f), make("small", {class: "under"}, f.title));
 
 // Ways to group kernels: each group has parts {kernel, launches, total}. `kernel` is undefined if the page leaves it out.

@@ -99,6 +99,7 @@ class Questions(unittest.TestCase):
         advice = cw.open(CAPTURES / "transformer.cwd").advise()
         self.assertEqual(set(advice.tables), {"kernels", "findings"})
         self.assertTrue(advice["first_finding"][1])
+        self.assertEqual(advice["first_rule"][1], "narrow-access")
 
     def test_comparisons(self):
         before, after = CAPTURES / "gemm.cwd", CAPTURES / "h200_gemm.cwd"

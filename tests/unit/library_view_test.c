@@ -801,6 +801,7 @@ Test(library_view, advice_has_tables)
     cr_assert(table_of(view, 0).row_count == 1 && table_of(view, 1).row_count);
     cr_expect(strstr(text_at(view, 0, 0, "kernel"), "gemm") && *text_at(view, 0, 0, "limiter"));
     cr_expect_str_eq(text_at(view, 0, 0, "first_finding"), text_at(view, 1, 0, "text"));
+    cr_expect_str_eq(text_at(view, 0, 0, "first_rule"), text_at(view, 1, 0, "rule"));
     cr_expect(real_at(view, 0, 0, "share") == 1 && real_at(view, 1, 0, "gain") > 0);
     cr_expect(*text_at(view, 1, 0, "rule") && *text_at(view, 1, 0, "fix"));
     cr_expect(prints(view, text_at(view, 1, 0, "title")));
