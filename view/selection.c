@@ -79,8 +79,9 @@ static enum cw_status find_numbers(bool *found, const struct selecting *s, const
 /* ---- names ------------------------------------------------------------------------------------------------------ */
 
 /* A text is a whole name, a part of names, or a regular expression: the first of these that matches any range of the
- * capture. So printed names can be given back, and regular expressions need no option of their own. */
-enum way { WHOLE, PART, REGEX, WAYS };
+ * capture. So printed names can be given back, and regular expressions need no option of their own. The NVTX path
+ * around a launch is such a name for --range; part of it, or an expression, only where no name of a launch fits. */
+enum way { WHOLE, PART, REGEX, IN_PATH, WAYS };
 struct names {
     const struct cw_counter_data *data;
     const char *text;
@@ -132,11 +133,28 @@ static bool fits_with_shape(const struct names *n, const struct cw_range *range)
     return fits;
 }
 
+/* The path of the NVTX ranges around a launch; "" if --range does not match by it. */
+static const char *path_of(const struct names *n, const struct cw_range *range)
+{
+    const char *path = n->purpose == RANGES && range->kernel[0] ? cw_range_attribute(range, "nvtx") : NULL;
+    return path ? path : "";
+}
+
+/* WHOLE: also the path of a range further out. */
+static bool path_fits(const struct names *n, enum way way, const char *path)
+{
+    const size_t length = strlen(n->text);
+    return way == IN_PATH ? *path && (name_fits(n, PART, path) || name_fits(n, REGEX, path))
+                          : way == WHOLE && strncmp(path, n->text, length) == 0 &&
+                                (path[length] == '/' || (!path[length] && length));
+}
+
 static bool range_fits(const struct names *n, enum way way, const struct cw_range *range)
 {
     const bool launch = range->kernel[0];
     return (launch || n->purpose == RANGES) &&
-           (launch_fits(n, way, range) || (way == WHOLE && launch && fits_with_shape(n, range)));
+           ((way != IN_PATH && launch_fits(n, way, range)) || path_fits(n, way, path_of(n, range)) ||
+            (way == WHOLE && launch && fits_with_shape(n, range)));
 }
 
 /* Marks ranges that match, and ranges inside them. Returns how many match. */
@@ -147,6 +165,7 @@ static uint32_t find_names(const struct names *n, enum way way, bool *found)
     for (uint32_t i = 0; i < n->data->range_count; i++) {
         const struct cw_range *range = cw_launch_of(n->data, i);
         const bool again = before == range || (before && strcmp(range->name, before->name) == 0 &&
+                                               strcmp(path_of(n, range), path_of(n, before)) == 0 &&
                                                cw_range_compare_kernels(range, before, true) == 0);
         found[i] = again ? found[i - 1] : range_fits(n, way, range);
         before = range;

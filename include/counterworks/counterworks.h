@@ -397,7 +397,7 @@ struct counterworks_request {
     /* Launches to take. Ranks of a job are numbers, as in "0-7,12". Ranges are numbers, as in "0-9,12", or a name.
      * Kernels and excluded kernels are names; one of several has to match. A name is a whole name or its form in a
      * table, else a part of names, else a regular expression. In a trace, ranges are NVTX ranges with everything inside
-     * them. */
+     * them; of launches, ranges also go by the NVTX paths around them, as by "nvtx" shows them. */
     const char *ranks, *ranges;
     struct counterworks_names kernels, excluded;
     /* A row for each "kernel", "family", "range", "fold", "nvtx", "device", "rank" or "stream"; in a trace also

@@ -35,6 +35,14 @@ metric-eval "$captures/gpus.cwd" --by device
 metric-eval "$captures/nvtx_batch.cwd" --by nvtx --top 2
 metric-eval "$captures/transformer.cwd" --by family --top 3
 metric-eval "$captures/transformer.cwd" --by nvtx
+echo "== each path of NVTX ranges can be chosen"
+ranges() { metric-eval "$captures/$1.cwd" --by range -q -m gpu__time_duration.sum --format csv --range "$2" 2>&1 | awk -F, 'NR > 1 || !/^range,/ { n++ } END { print n + 0 }'; }
+for capture in transformer nvtx_batch; do
+    metric-eval "$captures/$capture.cwd" --by nvtx --format csv -q | cut -d, -f 1,4 | sed 1d | grep -v '^(no' |
+        while IFS=, read -r path count; do [ "$(ranges $capture "$path")" -ge "$count" ] || echo "$capture: $path: $count"; done
+done
+for range in "step 2" "step 2/forward" "tep 2/f" "step [2]/(forward|update)"; do echo "$range: $(ranges transformer "$range")"; done
+metric-eval "$captures/transformer.cwd" --kernel "step 2/forward"
 metric-eval "$captures/transformer.cwd" --by family --csv - -m gpu__time_duration.sum | cut -d, -f1-6 | head -n 3
 metric-eval "$steps" --by kernel --csv -
 metric-eval "$steps" --by kernel --json - | grep -c '"launches": 4, "total_ns": 3'
