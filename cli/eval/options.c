@@ -150,7 +150,8 @@ const struct cw_option cw_eval_row_options[] = {
      "COLUMN:asc is the other way round",
      CW_OPTION_TEXT(struct cw_eval_line, request.sort)},
     {"filter", 0, "FORMULA",
-     "only rows for which this is true, as in 'dram__bytes.sum > 1e6' or 'share > 0.05'; may be repeated",
+     "only rows for which this is true, as in 'dram__bytes.sum > 1e6', 'share > 0.05' or, by stream or range, 'stream "
+     "== 7'; may be repeated",
      .called = "filters", CW_OPTION_LIST(struct cw_eval_line, filters.items, filters.count)},
     {"top", 0, "N",
      "the first N rows, or all (default of the table: 30); for PC samples and SASS metrics, the N hottest lines, "

@@ -264,13 +264,22 @@ static uint32_t gpu_of(const struct making *m, uint32_t launch)
     return device < j->timeline->data->device_count ? m->gpu[device] : CW_TIMELINE_NONE;
 }
 
+/* The stream of a launch in the trace. */
+static uint64_t stream_of(const struct making *m, uint32_t launch)
+{
+    const uint32_t stream = m->joined->launches[launch].stream;
+    return stream == CW_TIMELINE_NONE ? UINT64_MAX : m->joined->timeline->streams[stream].stream;
+}
+
 static void find_places(const struct making *m, struct cw_group *group)
 {
     const struct cw_joined_launch *launches = m->joined->launches;
+    group->stream = stream_of(m, group->ranges[0]);
     for (uint32_t i = 0, known = CW_TIMELINE_NONE; i < group->count; i++) {
         const uint32_t gpu = gpu_of(m, group->ranges[i]);
         group->several_processes =
             group->several_processes || launches[group->ranges[i]].process != launches[group->ranges[0]].process;
+        group->stream = stream_of(m, group->ranges[i]) == group->stream ? group->stream : UINT64_MAX;
         group->several_gpus =
             group->several_gpus || (gpu != known && gpu != CW_TIMELINE_NONE && known != CW_TIMELINE_NONE);
         known = gpu != CW_TIMELINE_NONE ? gpu : known;

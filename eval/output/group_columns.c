@@ -29,6 +29,7 @@ const struct cw_group_column cw_group_columns[] = {
     {"greatest", {"greatest_ns", CW_CELL_F64, FILES(greatest), .units = "ns"}, ALL},
     {"deviation", {"deviation_ns", CW_CELL_F64, FILES(deviation), .units = "ns"}, ALL},
     {"spread", {"spread", CW_CELL_F64, NOWHERE(spread)}, ALL},
+    {"stream", {"stream", CW_CELL_KNOWN, NOWHERE(stream)}, CW_GROUPS_OF_RANGES | CW_GROUPS_OF_ITEMS},
     {NULL, {"grid", CW_CELL_U32, TREES(grid), &cw_output_xyz}, CW_GROUPS_OF_RANGES},
     {NULL, {"block", CW_CELL_U32, TREES(block), &cw_output_xyz}, CW_GROUPS_OF_RANGES},
     {"bytes", {"bytes", CW_CELL_F64, FILES(bytes), .units = "bytes"}, MOVED},

@@ -21,6 +21,7 @@ enum cw_group_kind {
 struct cw_group_row {
     const char *name, *kernel; /* kernel: as the driver names it, "" unless the groups are kernels */
     uint64_t device;           /* number; UINT64_MAX: several devices */
+    uint64_t stream;           /* as the driver names it; UINT64_MAX: several streams, or unknown */
     uint64_t launches, failed, ranges, nodes, other_thread;
     double total, share, mean, median, least, greatest, deviation; /* of launches; share: of the whole time, 0 to 1 */
     double spread;                                                 /* deviation / mean */

@@ -538,6 +538,7 @@ struct cw_group_row cw_group_row_of(const struct cw_groups *groups, uint32_t gro
     return (struct cw_group_row){.name = g->name,
                                  .kernel = groups->by == CW_BY_KERNEL ? first->kernel : "",
                                  .device = g->several_gpus ? UINT64_MAX : groups->data.devices[first->device].index,
+                                 .stream = g->stream,
                                  .launches = g->count,
                                  .total = g->total,
                                  .share = cw_group_share(groups, g),

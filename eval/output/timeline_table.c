@@ -619,6 +619,13 @@ static uint64_t device_of(const struct cw_timeline_groups *groups, const struct 
     return device == CW_NO_TRACE_DEVICE ? UINT64_MAX : t->data->devices[device].index;
 }
 
+/* The stream of a group that is one. */
+static uint64_t stream_of(const struct cw_timeline_groups *groups, const struct cw_timeline_group *g)
+{
+    const struct cw_timeline *t = groups->t;
+    return groups->by == CW_TIMELINE_BY_STREAM ? t->streams[t->gpu[g->first].stream].stream : UINT64_MAX;
+}
+
 enum cw_group_kind cw_timeline_group_kind(enum cw_timeline_by by)
 {
     return cw_timeline_by_ranges(by)                                    ? CW_GROUPS_OF_NVTX
@@ -637,6 +644,7 @@ struct cw_group_row cw_timeline_group_row(const struct cw_timeline_groups *group
     return (struct cw_group_row){.name = "",
                                  .kernel = kernel ? groups->t->names[groups->t->gpu[g->first].name].text : "",
                                  .device = device_of(groups, g),
+                                 .stream = stream_of(groups, g),
                                  .launches = g->count,
                                  .failed = g->failed,
                                  .ranges = g->ranges,

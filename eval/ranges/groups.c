@@ -322,10 +322,12 @@ static void sum_up(struct cw_group *group, const double *durations, const double
 static void find_places(const struct grouping *g, struct cw_group *group)
 {
     const struct cw_range *first = cw_launch_of(g->data, group->ranges[0]);
+    group->stream = first->kernel[0] ? first->stream : UINT64_MAX;
     for (uint32_t i = 1; i < group->count; i++, cw_large_step(g->large)) {
         const struct cw_range *other = cw_launch_of(g->data, group->ranges[i]);
         group->several_gpus = group->several_gpus || g->gpu[other->device] != g->gpu[first->device];
         group->several_processes = group->several_processes || other->process != first->process;
+        group->stream = other->stream == first->stream ? group->stream : UINT64_MAX;
     }
 }
 

@@ -37,6 +37,7 @@ struct cw_group {
     uint32_t used;                        /* ranges in the mean: the ones with the most counters, or all */
     bool multiplexed;                     /* some of its ranges were: a counter's mean is of all ranges that have it */
     bool several_gpus, several_processes; /* among its ranges */
+    uint64_t stream;                      /* of all its launches; UINT64_MAX: several, or none */
     /* ns; of ranges whose duration is known or estimated (`timed`), NaN without any; least, greatest and deviation of
      * measured durations; deviation as of cw_sample_deviation */
     uint32_t timed, measured;

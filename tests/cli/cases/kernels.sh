@@ -35,6 +35,13 @@ metric-eval "$captures/gpus.cwd" --by device
 metric-eval "$captures/nvtx_batch.cwd" --by nvtx --top 2
 metric-eval "$captures/transformer.cwd" --by family --top 3
 metric-eval "$captures/transformer.cwd" --by nvtx
+echo "== one stream"
+metric-eval "$captures/threads.cwd" --by stream -q --filter 'stream == 94214621335216' --filter 'launches > 0' | head -n 2
+metric-eval "$captures/threads.cwd" --by range -q --filter 'stream == 94214621335216' --top all | wc -l
+metric-eval "$captures/trace_train.cwd" --by stream -q --filter 'stream == 14'
+trace_of_ranges "$captures/threads.cwd" 1 1 streams.cwd
+metric-eval join streams.cwd "$captures/threads.cwd" --by stream -q --filter 'stream == 216'
+metric-eval "$captures/nvtx_user.cwd" --by range --filter 'stream == 0' 2>&1 | sed -n '/filter/p'
 echo "== each path of NVTX ranges can be chosen"
 ranges() { metric-eval "$captures/$1.cwd" --by range -q -m gpu__time_duration.sum --format csv --range "$2" 2>&1 | awk -F, 'NR > 1 || !/^range,/ { n++ } END { print n + 0 }'; }
 for capture in transformer nvtx_batch; do
