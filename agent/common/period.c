@@ -14,6 +14,7 @@ enum {
     COVERED = 4,   /* at most one part in so many of the launches since a mark's first stretch lies in differing ones */
     STALE = 2,     /* a mark that was not met for so many periods counts no more */
     AFTER_GAPS = 2,  /* factor of the patience if differing stretches came in between */
+    PAUSE = 4,       /* a stretch that takes so many times as long as the one before holds a pause of the program */
     OFTEN = 9,       /* least number of similar stretches to be often; one in so many may differ */
     LEAST_LOOP = 2,  /* binary logarithm of the least length of a loop within a step */
     NOT_LONGEST = 8, /* factor of the patience if another mark has longer stretches, which have not come often enough */
@@ -37,6 +38,7 @@ struct mark {
     uint64_t alike, others;   /* similar and differing stretches since then */
     uint64_t covered;         /* launches in the similar ones */
     uint64_t covered_ns;
+    uint64_t ns, even_ns; /* time of the last similar stretch; of all, without pauses of the program in between */
 };
 
 struct cw_period {
@@ -115,7 +117,8 @@ static void begin(struct mark *m, const struct bins *stretch, uint64_t length, u
     m->alike = 1;
     m->others = 0;
     m->covered = length;
-    m->covered_ns = ns;
+    m->covered_ns = m->ns = ns;
+    m->even_ns = 0;
 }
 
 static void take_alike(struct mark *m, const struct bins *stretch, uint64_t length, uint64_t ns)
@@ -125,6 +128,8 @@ static void take_alike(struct mark *m, const struct bins *stretch, uint64_t leng
     m->alike++;
     m->covered += length;
     m->covered_ns += ns;
+    m->even_ns += ns < PAUSE * m->ns ? ns : PAUSE * m->ns;
+    m->ns = ns;
 }
 
 /* Takes a differing stretch. One of about the same length and content becomes the model: shapes have grown. */
@@ -196,7 +201,7 @@ static uint64_t patience_with(const struct cw_period *p, const struct mark *m)
 static bool is_sure(const struct cw_period *p, const struct mark *m)
 {
     const uint64_t wanted = patience_with(p, m) * (p->longest == m ? 1 : NOT_LONGEST);
-    return m->alike >= ENOUGH && m->last_ns - m->first_ns >= wanted;
+    return m->alike >= ENOUGH && m->even_ns + m->ns >= wanted;
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */

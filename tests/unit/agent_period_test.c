@@ -238,6 +238,33 @@ Test(period, kernels_that_are_tried_are_no_period)
     expect_found(5, 60 * 300, 12000);
 }
 
+/* As compilers do that try what they compile: the time in between is none of the period. */
+Test(period, kernels_that_are_compiled_and_tried_are_no_period)
+{
+    launch_ns = 25 * US;
+    for (uint64_t candidate = 0; candidate < 40; candidate++) {
+        now_ns += 300 * MS;
+        for (int i = 0; i < 100; i++) {
+            launch(1);
+            launch(1000 + candidate / 4); /* its code has the place of the one before */
+        }
+    }
+    cr_expect(!cw_period_facts(period).found);
+    for (int step = 0; step < 3000; step++)
+        kernels(2000, 20);
+    expect_found(20, 40 * 200, 2000 * 20);
+}
+
+/* The host runs ahead of the GPU until no more launches fit, and waits from there on. */
+Test(period, steps_that_take_longer_once_the_gpu_is_behind)
+{
+    for (int step = 0; step < 40; step++) {
+        launch_ns = step < 3 ? 5 * US : 500 * US;
+        kernels(1, 300);
+    }
+    expect_found(300, 0, 20 * 300);
+}
+
 /* Steps on two streams, whose launches come in any order. */
 Test(period, launches_of_two_threads)
 {
