@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <unistd.h>
 
+#include "agent/inject/driver/reach.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/memory/regions.h"
@@ -115,6 +116,8 @@ static void set_up(void)
 {
     static const struct fake_name names[] = {{CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc, "cuMemHostAlloc"},
                                              {CUPTI_DRIVER_TRACE_CBID_cuMemFreeHost, "cuMemFreeHost"},
+                                             {CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoH_v2, "cuMemcpyAtoH_v2"},
+                                             {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, "cuMemcpyDtoHAsync_v2"},
                                              {0}};
     struct cw_writer setup;
     fake_batches_begin(&setup);
@@ -288,18 +291,23 @@ Test(given_host, but_not_behind_a_copy_that_may_have_brought_its_address)
 
 static const CUcontext other_device = FAKE_CONTEXTS_OF_SECOND_DEVICE;
 
+static void call_of_other(CUpti_CallbackId id, const void *params)
+{
+    uint64_t kept;
+    CUresult result = CUDA_SUCCESS;
+    CUpti_CallbackData call = {
+        .callbackSite = CUPTI_API_ENTER, .correlationData = &kept, .functionParams = params, .context = other_device};
+    cw_inject_batch.call_entered(id, &call);
+    call.callbackSite = CUPTI_API_EXIT;
+    call.functionReturnValue = &result;
+    cw_inject_batch.call_left(id, &call);
+}
+
 /* A copy of the other device, from the host memory. */
 static void copy_to_other(struct pinned *host)
 {
     const cuMemcpyHtoD_v2_params params = {.dstDevice = 0x10000000, .srcHost = host, .ByteCount = sizeof *host};
-    uint64_t kept;
-    CUresult result = CUDA_SUCCESS;
-    CUpti_CallbackData call = {
-        .callbackSite = CUPTI_API_ENTER, .correlationData = &kept, .functionParams = &params, .context = other_device};
-    cw_inject_batch.call_entered(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &call);
-    call.callbackSite = CUPTI_API_EXIT;
-    call.functionReturnValue = &result;
-    cw_inject_batch.call_left(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &call);
+    call_of_other(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, &params);
 }
 
 Test(given_host, memory_that_one_device_uses_is_part_of_a_batch_beside_others)
@@ -317,18 +325,100 @@ Test(given_host, memory_that_one_device_uses_is_part_of_a_batch_beside_others)
     cw_inject_batch.context_destroyed(other_device);
 }
 
-Test(given_host, memory_that_another_device_uses_is_freed_beside_a_batch)
+/* A kernel of the batch may reach it by a table that was copied before. */
+Test(given_host, memory_older_than_a_batch_ends_it_where_it_is_freed_whoever_used_it)
 {
     cw_inject_batch.context_created(other_device, 1);
     allocate(&first);
     allocate(&second);
     make_known(&first);
-    copy_to_other(&second);
     launch(both, &first);
+    copy_to_other(&second);
     free_host(&second);
-    cr_expect(is_open());
-    end_batch();
+    cr_expect(!is_open());
+    cr_expect_eq(memory[0], expected);
     cw_inject_batch.context_destroyed(other_device);
+}
+
+/* Nobody has looked at the launches before. */
+Test(given_host, memory_that_was_there_before_a_second_device_may_be_used_by_the_first)
+{
+    allocate(&first);
+    make_known(&first);
+    launch(both, &first);
+    cr_assert(is_open());
+    cw_inject_batch.context_created(other_device, 1);
+    copy_to_other(&first);
+    cr_expect(!is_open());
+    free_host(&first);
+    cr_expect_eq(first.count, 4711);
+    cw_inject_batch.context_destroyed(other_device);
+}
+
+Test(given_host, another_devices_set_uses_the_memory)
+{
+    const cuMemsetD32Async_params set = {.dstDevice = (uintptr_t)&first.more, .ui = 3, .N = 1};
+    cw_inject_batch.context_created(other_device, 1);
+    allocate(&first);
+    make_known(&first);
+    launch(both, &first);
+    call_of_other(CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, &set);
+    cr_expect(!is_open(), "it may run beside what is repeated");
+    launch(both, &first);
+    cr_expect(!is_open());
+    cw_inject_batch.context_destroyed(other_device);
+}
+
+/* The stream of a copy may be of the other device, although this one is current. */
+Test(given_host, a_copy_of_another_devices_memory_uses_the_memory_there)
+{
+    const cuMemcpyDtoHAsync_v2_params copy = {
+        .dstHost = &first.more, .srcDevice = 0x10000000, .ByteCount = 4, .hStream = (CUstream)0x99};
+    cw_inject_batch.context_created(other_device, 1);
+    allocate(&first);
+    fake_memory[FAKE_MOST - 1] = (struct fake_memory){(void *)0x10000000, 0x1000, CU_MEMORYTYPE_DEVICE, false, 1};
+    make_known(&first);
+    launch(both, &first);
+    cr_assert(is_open());
+    fake_call(follow, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, &copy, CUDA_SUCCESS);
+    cr_expect(!is_open());
+    cw_inject_batch.context_destroyed(other_device);
+}
+
+Test(given_host, a_copy_that_is_not_understood_uses_all_memory)
+{
+    cw_inject_batch.context_created(other_device, 1);
+    allocate(&first);
+    make_known(&first);
+    launch(both, &first);
+    call_of_other(CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoH_v2, &(cuMemcpyAtoH_v2_params){0});
+    cr_expect(!is_open());
+    cw_inject_batch.context_destroyed(other_device);
+}
+
+Test(given_host, managed_memory_is_in_no_batch_beside_another_device)
+{
+    cw_inject_batch.context_created(other_device, 1);
+    allocate(&first);
+    for (struct fake_memory *m = fake_memory; m < fake_memory + FAKE_MOST; m++)
+        if (m->start == &first) {
+            m->type = CU_MEMORYTYPE_DEVICE;
+            m->managed = true;
+        }
+    launch(both, &first);
+    cw_inject_batch.finish();
+    cr_assert_eq(fake_profiler.sent_count, 1);
+    cr_expect_eq(fake_profiler.sent[0].replay, CW_REPLAY_MULTIPLEX);
+    cw_inject_batch.context_destroyed(other_device);
+}
+
+/* Its first launch runs alone, and is repeated. */
+Test(given_host, a_kernel_is_tried_where_devices_reach_each_other)
+{
+    cw_reach->reached = cw_reach->peers = true;
+    allocate(&first);
+    make_known(&first);
+    cr_expect_eq(fake_profiler.skipped, 0);
 }
 
 Test(given_host, memory_that_several_devices_use_is_given_to_no_batch)

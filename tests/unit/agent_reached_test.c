@@ -7,6 +7,7 @@
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/batches.h"
+#include "agent/inject/memory/pinned.h"
 #include "tests/support/fake_profiler.h"
 
 enum {
@@ -257,6 +258,86 @@ Test(reached, each_device_has_its_own_memory)
     expect_sent(1, given);
     fake_profiler.current = context = first;
     mode->context_destroyed(second);
+}
+
+/* CUPTI would wait inside the launch for a kernel that waits for one of the other device. */
+Test(reached, a_new_kernel_runs_without_cupti_where_devices_reach_each_other)
+{
+    mode->context_created(second, 1);
+    call(PEERS, NULL);
+    const uint32_t number = kernel_begins(one, private_memory);
+    cr_expect_eq(cw_collections->slots[0].running, CW_STANDS_BY);
+    kernel_ends(one, number);
+    mode->finish();
+    expect_sent(0, "");
+    mode->context_destroyed(second);
+}
+
+/* A table holds addresses of the device on which it is not, whichever is current. */
+Test(reached, a_table_may_be_copied_while_another_device_is_current)
+{
+    const uint64_t table[] = {private_memory};
+    mode->context_created(second, 1);
+    call(PEERS, NULL);
+    copy_in(peer_memory + 512, table, sizeof table);
+    fake_profiler.current = context = second;
+    kernel(one, peer_memory + 512);
+    mode->finish();
+    expect_sent(0, given);
+    fake_profiler.current = context = first;
+    mode->context_destroyed(second);
+}
+
+Test(reached, a_table_may_be_copied_before_devices_reach_each_other)
+{
+    const uint64_t table[] = {peer_memory};
+    mode->context_created(second, 1);
+    copy_in(private_memory + 512, table, sizeof table);
+    kernel(one, private_memory + 512);
+    call(PEERS, NULL);
+    kernel(one, private_memory + 512);
+    mode->finish();
+    expect_sent(0, "");
+    expect_sent(1, given);
+    mode->context_destroyed(second);
+}
+
+Test(reached, a_table_may_be_in_memory_of_the_host)
+{
+    static uint64_t table[4];
+    const cuMemHostAlloc_params made = {.pp = (void *[]){table}, .bytesize = sizeof table};
+    const CUresult good = CUDA_SUCCESS;
+    const CUpti_CallbackData left = {
+        .callbackSite = CUPTI_API_EXIT, .functionParams = &made, .functionReturnValue = (void *)(uintptr_t)&good};
+    table[0] = peer_memory;
+    fake_memory[3] = (struct fake_memory){table, sizeof table, CU_MEMORYTYPE_HOST, false, 0};
+    cw_pinned_follow(CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc, &left);
+    mode->context_created(second, 1);
+    call(PEERS, NULL);
+    cw_kernel_note(one, CW_KERNEL_RESTS);
+    kernel(one, private_memory);
+    kernel(one, (uintptr_t)table);
+    mode->finish();
+    expect_sent(0, "");
+    expect_sent(1, "several GPUs may use the host memory that it is given");
+    mode->context_destroyed(second);
+    cw_pinned_forget();
+}
+
+/* Such a device has no collection, and what its launches write would be lost. */
+Test(reached, beside_a_device_that_is_not_captured_nothing_is_repeated)
+{
+    const cuLaunchKernel_params params = params_of(other);
+    call(PEERS, NULL);
+    kernel(one, private_memory);
+    cr_expect_eq(fake_profiler.sent_count, 0);
+    fake_launch_begins(mode, KERNEL, &params, second, ++correlation);
+    cr_expect_eq(fake_profiler.sent_count, 1, "the batch has ended");
+    fake_launch_ends(mode, KERNEL, &params, second, correlation, CUDA_SUCCESS);
+    kernel(one, private_memory);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(fake_profiler.sent[1].replay, CW_REPLAY_MULTIPLEX);
 }
 
 /* It may write there, and what it writes would be lost with what is put back. */

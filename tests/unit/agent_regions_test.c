@@ -89,6 +89,16 @@ Test(regions, addresses_of_another_device_alone_are_not_known)
     cr_expect(cw_regions_are_all());
 }
 
+/* Whichever device is current, and for pieces of several devices. */
+Test(regions, memory_is_known_at_addresses_of_its_own_device)
+{
+    const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 1}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    fake_memory[0] = (struct fake_memory){(void *)0x200000, 0x100000, CU_MEMORYTYPE_DEVICE, false, 1};
+    fake_memory[1] = (struct fake_memory){(void *)0x300000, 0x100000, CU_MEMORYTYPE_DEVICE, false, 0};
+    fake_device_call(ID(cuMemSetAccess), &(cuMemSetAccess_params){0x200000, 0x200000, &access, 1});
+    EXPECT({0x200000, 0x100000});
+}
+
 Test(regions, memory_of_the_host_is_none_of_the_device)
 {
     static uint32_t mapped[4];

@@ -13,6 +13,7 @@
 static const uint64_t lowest_peer = UINT64_C(1) << 32, highest_address = UINT64_C(1) << 57;
 #define WHY "other devices or processes can reach its memory, since "
 
+enum { NO_PEERS = -2 };                     /* a device whose launches reach no other */
 enum { MOST_TABLE = 1 << 16, GRAIN = 512 }; /* bytes: of a table; of a unit that no two allocations share */
 
 static const char given[] = "it is given memory that other devices or processes can reach",
@@ -111,7 +112,7 @@ static enum kind kind_of(const char *name)
 void cw_reach_init(void)
 {
     self->why[0] = self->why_all[0] = 0;
-    self->reached = self->peers = self->collectives = self->encoded = false;
+    self->reached = self->several = self->peers = self->collectives = self->encoded = false;
     self->count = 0;
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
         self->kinds[id] = kind_of(cw_inject_call_name(id));
@@ -125,6 +126,11 @@ bool cw_reach_follows(CUpti_CallbackId id)
 const char *cw_reach_why(void)
 {
     return self->reached ? self->why : NULL;
+}
+
+void cw_reach_several_devices(void)
+{
+    self->several = true;
 }
 
 const char *cw_reach_why_all(void)
@@ -146,6 +152,14 @@ static void reach_all(const char *name)
     if (!*self->why_all)
         snprintf(self->why_all, sizeof self->why_all, WHY "%.60s", name);
     self->changes++;
+}
+
+void cw_reach_everything(const char *why)
+{
+    if (!self->reached)
+        snprintf(self->why, sizeof self->why, WHY "%.60s", why);
+    self->reached = true;
+    reach_all(why);
 }
 
 /* Whether a launch that is given an address of the range reaches others' memory. */
@@ -271,23 +285,34 @@ static bool is_other(CUmemLocationType type, int device)
            (cw_inject->api.cuCtxGetDevice(&own) != CUDA_SUCCESS || device != (int)own);
 }
 
-static bool gives_access(const CUmemAccessDesc *list, size_t count)
+/* The device of an address, -1 if it is none of a device. */
+static int device_of(CUdeviceptr address)
+{
+    unsigned type = 0;
+    int device = -1;
+    const struct cw_cupti *api = &cw_inject->api;
+    return address && api->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
+                   type == CU_MEMORYTYPE_DEVICE &&
+                   api->cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS
+               ? device
+               : -1;
+}
+
+/* `own`: the device of the memory, -1 if unknown. */
+static bool gives_access(const CUmemAccessDesc *list, size_t count, int own)
 {
     for (size_t i = 0; list && i < count; i++)
-        if (list[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && is_other(list[i].location.type, list[i].location.id))
+        if (list[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+            (is_other(list[i].location.type, list[i].location.id) ||
+             (own >= 0 && list[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE && list[i].location.id != own)))
             return true;
     return false;
 }
 
 static bool is_elsewhere(CUdeviceptr address)
 {
-    unsigned type = 0;
-    int device = 0;
-    const struct cw_cupti *api = &cw_inject->api;
-    return address && api->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
-           type == CU_MEMORYTYPE_DEVICE &&
-           api->cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS &&
-           device >= 0 && is_other(CU_MEM_LOCATION_TYPE_DEVICE, device);
+    const int device = device_of(address);
+    return device >= 0 && is_other(CU_MEM_LOCATION_TYPE_DEVICE, device);
 }
 
 /* Whether other processes may map this host memory, as NCCL's shared memory; assumed if the maps cannot be read. */
@@ -378,11 +403,11 @@ static bool lets_peers(enum kind kind, const void *params)
         return true;
     case ACCESS: {
         const cuMemSetAccess_params *p = params;
-        return gives_access(p->desc, p->count);
+        return gives_access(p->desc, p->count, device_of(p->ptr));
     }
     case POOL: {
         const cuMemPoolSetAccess_params *p = params;
-        return gives_access(p->map, p->count);
+        return gives_access(p->map, p->count, -1);
     }
     case CREATES: {
         const cuMemCreate_params *p = params;
@@ -506,7 +531,7 @@ bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
             note_return(kind, call->functionParams);
         return false;
     }
-    if (self->reached)
+    if (self->reached || self->several)
         note_table(kind, call->functionParams);
     bool changes = is_change(kind, call->functionParams);
     bool collective = is_first_collective(id, call);
@@ -552,21 +577,22 @@ void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 /* ---- addresses that the program hands out ------------------------------------------------------------------------ */
 
-/* Whether an address is of another device of this process. A batch is alone with the devices: launches that have such
- * an address end all batches, and none begins before they have ended. */
-static bool is_of_peer(uint64_t address)
+/* Whether an address is of another device of this process than `own`. A launch that is given such an address ends all
+ * batches, and none begins before it has ended. */
+static bool is_of_peer(uint64_t address, int own)
 {
-    return self->peers && address >= lowest_peer && address < highest_address && is_elsewhere(address);
+    const int device = own != NO_PEERS && address >= lowest_peer && address < highest_address ? device_of(address) : -1;
+    return device >= 0 && device != own;
 }
 
 /* Whether bytes hold an address that reaches others' memory. Addresses stand at multiples of 8, or of 4 in a packed
  * structure. NCCL's memory has addresses such as 0x404000000, which counters of one byte look like at other places. */
-static bool holds_address(const void *bytes, size_t size)
+static bool holds_address(const void *bytes, size_t size, int own)
 {
     for (size_t at = 0; at + 8 <= size; at += 4) {
         uint64_t word;
         memcpy(&word, (const uint8_t *)bytes + at, sizeof word);
-        if (is_reaching(word) || is_of_peer(word))
+        if (is_reaching(word) || is_of_peer(word, own))
             return true;
     }
     return false;
@@ -587,7 +613,8 @@ static void note_table(enum kind kind, const void *params)
     if (kind != COPIES || !p || !p->ByteCount || p->ByteCount > MOST_TABLE || is_host_memory(p->dstDevice))
         return;
     const bool brings = is_host_memory(p->srcDevice)
-                            ? holds_address((const void *)(uintptr_t)p->srcDevice, p->ByteCount)
+                            ? holds_address((const void *)(uintptr_t)p->srcDevice, p->ByteCount,
+                                            self->peers || self->several ? device_of(p->dstDevice) : NO_PEERS)
                             : find(CW_REACH_TABLE, p->srcDevice) != NULL;
     const struct cw_reach_range table = {.begin = p->dstDevice / GRAIN * GRAIN,
                                          .end = (p->dstDevice + p->ByteCount + GRAIN - 1) / GRAIN * GRAIN,
@@ -622,11 +649,12 @@ static void note_map(const void *map, uint64_t address)
     self->maps[mark % CW_REACH_TENSOR_MAPS].address = address;
 }
 
-static bool holds_map(const void *bytes, size_t size)
+static bool holds_map(const void *bytes, size_t size, int own)
 {
     for (size_t at = 0; self->encoded && at + sizeof(CUtensorMap) <= size; at += 8) {
         const uint64_t mark = mark_of((const uint8_t *)bytes + at), slot = mark % CW_REACH_TENSOR_MAPS;
-        if (self->maps[slot].mark == mark && holds_address(&self->maps[slot].address, sizeof self->maps[slot].address))
+        if (self->maps[slot].mark == mark &&
+            holds_address(&self->maps[slot].address, sizeof self->maps[slot].address, own))
             return true;
     }
     return false;
@@ -730,7 +758,12 @@ static void note_return(enum kind kind, const void *params)
 
 static const char *why_arguments(const void *bytes, size_t size)
 {
-    return holds_address(bytes, size) || holds_map(bytes, size) ? given : NULL;
+    CUdevice own = -1;
+    if (!self->peers)
+        own = NO_PEERS;
+    else if (cw_inject->api.cuCtxGetDevice(&own) != CUDA_SUCCESS)
+        own = -1;
+    return holds_address(bytes, size, own) || holds_map(bytes, size, own) ? given : NULL;
 }
 
 static const char *why_of(const struct cw_driver_launch *l)

@@ -35,7 +35,8 @@ struct cw_reach {
     char why[160];                               /* the first sign */
     char why_all[160];                           /* "", or the sign since which any launch may reach others' memory */
     bool reached;
-    bool peers;       /* devices of this process may reach each other's memory */
+    bool several;     /* the program uses several devices */
+    bool peers;       /* they may reach each other's memory */
     bool collectives; /* a kernel of several devices was launched */
     uint32_t changes; /* number of signs so far that gave or took access */
     struct cw_reach_range *ranges;
@@ -57,6 +58,11 @@ bool cw_reach_follows(CUpti_CallbackId id);
 bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
 /* Marks memory as reachable from here on. Work that began since the collections ended must not be repeated. */
 void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call);
+
+/* Call it when the program begins to use a second device: addresses of one may come to the other from here on. */
+void cw_reach_several_devices(void);
+/* Any launch counts as reaching others' memory from here on, because of `why`. Call it between two calls of rest(). */
+void cw_reach_everything(const char *why);
 
 /* The reason why a launch must not be repeated, as a range's attribute; NULL if it may be. cw_reach_why is for modes
  * that cannot tell launches apart. Other modes ask cw_reach_why_all about all launches, and cw_reach_why_launch about

@@ -126,10 +126,14 @@ bool cw_pinned_use(uint64_t address, uint32_t device)
     return !piece || piece->devices != bit_of(device);
 }
 
-bool cw_pinned_is_of_others(const void *memory, uint32_t device)
+bool cw_pinned_use_all(uint32_t device)
 {
-    const struct cw_pinned_piece *piece = piece_at((uintptr_t)memory);
-    return piece && piece->devices && !(piece->devices & bit_of(device));
+    bool several = false;
+    for (struct cw_pinned_piece *piece = self->first; piece; piece = piece->next) {
+        piece->devices |= bit_of(device);
+        several = several || piece->devices != bit_of(device);
+    }
+    return several;
 }
 
 bool cw_pinned_holds(uint64_t address, uint64_t *start, size_t *size)

@@ -26,8 +26,8 @@ bool cw_pinned_holds(uint64_t address, uint64_t *start, size_t *size);
 /* Notes that work of a device uses the memory at an address. Whether work of another device may use it as well: it has
  * been seen to, or the memory is not known. */
 bool cw_pinned_use(uint64_t address, uint32_t device);
-/* Whether work of other devices alone was seen to use the memory at an address. */
-bool cw_pinned_is_of_others(const void *memory, uint32_t device);
+/* The same of all known memory: some of it may be used by several devices. */
+bool cw_pinned_use_all(uint32_t device);
 /* Call it in a forked child, which has none of this memory. */
 void cw_pinned_forget(void);
 

@@ -217,20 +217,44 @@ static bool is_captured(CUstream stream)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+/* The device of memory, the current one if that is not known. */
+static int device_of(CUdeviceptr at)
+{
+    int device = -1;
+    if (cw_inject->api.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) != CUDA_SUCCESS)
+        cw_inject->api.cuCtxGetDevice(&device);
+    return device;
+}
+
+/* Bytes from `at` on, of `size`, that were mapped as one piece. */
+static size_t piece_of(CUdeviceptr at, size_t size)
+{
+    const struct cw_cupti *api = &cw_inject->api;
+    CUdeviceptr start;
+    size_t whole;
+    const bool known = api->cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, at) == CUDA_SUCCESS &&
+                       api->cuPointerGetAttribute(&whole, CU_POINTER_ATTRIBUTE_RANGE_SIZE, at) == CUDA_SUCCESS &&
+                       start <= at && at - start < whole;
+    return known && whole - (at - start) < size ? whole - (at - start) : size;
+}
+
 /* Adds memory that its own device may write at these addresses, and removes any other: another device may have the
- * memory at other addresses. */
+ * memory at other addresses. The pieces may be of several devices. */
 static void allow(const cuMemSetAccess_params *p)
 {
-    int own = -1;
-    if (cw_inject->api.cuPointerGetAttribute(&own, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p->ptr) != CUDA_SUCCESS)
-        cw_inject->api.cuCtxGetDevice(&own);
-    for (size_t i = 0; p->desc && i < p->count; i++)
-        if (p->desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || p->desc[i].location.id != own)
-            continue;
-        else if (p->desc[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-            add(p->ptr, p->size);
-        else
-            take_out(p->ptr, p->size);
+    size_t size;
+    for (size_t done = 0; p->desc && done < p->size; done += size) {
+        const CUdeviceptr at = p->ptr + done;
+        const int own = device_of(at);
+        size = piece_of(at, p->size - done);
+        for (size_t i = 0; i < p->count; i++)
+            if (p->desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || p->desc[i].location.id != own)
+                continue;
+            else if (p->desc[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+                add(at, size);
+            else
+                take_out(at, size);
+    }
 }
 
 /* A graph's own memory is there while the graph runs only. */

@@ -1,5 +1,6 @@
 #include "agent/inject/memory/shared.h"
 
+#include "agent/inject/driver/reach.h"
 #include "agent/inject/memory/checkpoint.h"
 #include "agent/inject/memory/pinned.h"
 #include "agent/inject/memory/regions.h"
@@ -96,7 +97,10 @@ static void look_at(struct given *g, const void *parameter, size_t size)
         const int type = cw_regions_have(word) ? CU_MEMORYTYPE_DEVICE : type_of(word); /* which asks the driver */
         const bool pinned = is_pinned(type, word);
         g->pinned = g->pinned || pinned;
-        g->several = (pinned && g->device && cw_pinned_use(word, *g->device)) || g->several;
+        if (g->device && pinned) /* a table there may hold addresses of another device */
+            g->several = cw_pinned_use(word, *g->device) || (cw_reach->peers && leads_on(word)) || g->several;
+        else if (g->device && type >= 0)
+            g->several = g->several || (!cw_regions_have(word) && is_managed(word));
         g->hash = pinned ? g->hash : cw_inject_mix(g->hash, word);
         g->other = g->other || (type >= 0 && !pinned) || (pinned && g->deep && leads_on(word));
     }

@@ -26,6 +26,8 @@ struct cw_host_bytes {
     uintptr_t begin, end;
 };
 struct cw_host_bytes cw_transfer_host(CUpti_CallbackId id, const void *params);
+/* The device whose memory a copy between host and device reads or writes, as the driver numbers it; -1 if unknown. */
+int cw_transfer_device(CUpti_CallbackId id, const void *params);
 /* Keeps a transfer in the arena of `shared`. False if it cannot be repeated: to or from memory that the host shares, or
  * an array, or with too many bytes of the host. */
 bool cw_transfer_keep(struct cw_transfer *transfer, struct cw_shared *shared, CUpti_CallbackId id, const void *params);

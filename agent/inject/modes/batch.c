@@ -82,10 +82,11 @@ static bool take_device(const struct cw_collection *c)
     return !other || !other->running;
 }
 
-/* Whether a kernel is unknown, and might wait for a later launch. */
-static bool is_strange(CUpti_CallbackId id, const CUpti_CallbackData *call)
+/* Whether a kernel is unknown, and might wait for a later launch, perhaps of a device that reaches this one. */
+static bool is_strange(const struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN && cw_streams_overlap(id, call);
+    return cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN &&
+           (cw_streams_overlap(id, call) || (cw_reach->peers && cw_batch_has_neighbour_device(c)));
 }
 
 static bool is_suspect(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -101,8 +102,6 @@ static const char *reach_of(const struct cw_collection *c, CUpti_CallbackId id, 
     const char *why = cw_reach_why_launch(id, call);
     if (!why && cw_reach_why() && cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_REACHES)
         why = cw_batch_reaches;
-    if (!why && cw_batch_has_neighbour_device(c) && cw_shared_with_devices(id, call, c->device))
-        why = cw_batch_several_devices;
     return why;
 }
 
@@ -137,8 +136,15 @@ static void end_batch(struct cw_collection *c)
 static void context_created(CUcontext context, uint32_t device)
 {
     struct cw_collection *c = cw_collection_open(context, device);
-    if (c)
-        *cw_batch_of(c) = (struct cw_batch){.familiar = CW_MOST_FAMILIAR, .since = UINT64_MAX};
+    if (!c)
+        return;
+    *cw_batch_of(c) = (struct cw_batch){.familiar = CW_MOST_FAMILIAR, .since = UINT64_MAX};
+    if (!cw_batch_has_neighbour_device(c))
+        return;
+    cw_reach_several_devices();
+    for (uint32_t i = 0; i < cw_collections->slot_count; i++) /* they may use what there is: nobody has looked */
+        if (cw_collections->slots[i].context && cw_collections->slots[i].device != device)
+            cw_pinned_use_all(cw_collections->slots[i].device);
 }
 
 static void context_destroyed(CUcontext context)
@@ -244,8 +250,8 @@ static const char *make_room(struct cw_collection *c, struct cw_batch *b, bool s
     return obstacle(c);
 }
 
-/* Whether no launch is inside the driver that may use the host memory of this device's launches. Each launch of another
- * device has been looked at. */
+/* Whether no launch is inside the driver that may use the host memory of this device's launches. Beside other devices
+ * each launch notes the host memory that it uses. */
 static bool is_none_under_way(const struct cw_collection *c, const struct cw_batch *b)
 {
     return cw_in_flight_no_launch() || (cw_batch_has_neighbour_device(c) && !c->pending && !b->spoilt && !b->slow.runs);
@@ -280,7 +286,7 @@ static const char *add_launch(struct cw_collection *c, struct cw_batch *b, CUpti
 {
     const char *why = NULL;
     bool added = false;
-    const bool strange = is_strange(id, call);
+    const bool strange = is_strange(c, id, call);
     b->familiar = strange ? 0 : b->familiar + (b->familiar < CW_MOST_FAMILIAR);
     for (bool tries = true; tries;) {
         why = make_room(c, b, strange, is_suspect(id, call));
@@ -534,14 +540,42 @@ static bool passes_by(struct cw_collection *c, struct cw_batch *b, CUpti_Callbac
     return true;
 }
 
+static bool rest(void);
+
+/* Beside a launch of a context that is not captured, whose effects nobody follows, nothing is repeated if it may reach
+ * other devices. */
+static void meet_stranger(void)
+{
+    if (!cw_reach->peers || cw_reach_why_all())
+        return;
+    rest();
+    cw_reach_everything("a GPU that is not captured");
+    rest();
+}
+
+/* Whether a launch uses host memory that work of another device uses as well. Notes what it uses. */
+static bool uses_memory_of_several(const struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    if (!cw_batch_has_neighbour_device(c))
+        return false;
+    return cw_inject_launches_graph(id) ? cw_graph_batch_uses_several(c, call)
+                                        : cw_shared_with_devices(id, call, c->device);
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_collection *c = cw_collection_find(call->context);
     *call->correlationData = cw_in_flight->entered;
-    if (!c || !cw_stream_runs_launch(id, call) || passes_by(c, cw_batch_of(c), id, call))
+    if (!c)
+        meet_stranger();
+    if (!c || !cw_stream_runs_launch(id, call))
         return;
-    const char *reach = cw_reach_why_all() ? NULL : reach_of(c, id, call),
-               *once = reach ? reach : once_reason(cw_batch_of(c));
+    const bool several = uses_memory_of_several(c, id, call);
+    if (!several && passes_by(c, cw_batch_of(c), id, call))
+        return;
+    const char *reach = cw_reach_why_all() ? NULL : reach_of(c, id, call);
+    reach = reach || !several ? reach : cw_batch_several_devices;
+    const char *once = reach ? reach : once_reason(cw_batch_of(c));
     be_patient(c);
     if (reach)
         end_reached(c);
@@ -567,7 +601,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
     if (c->context && !is_recorded(c, call)) {
         goes_ahead(c, reach);
-        if (graph)
+        if (graph || cw_shared_given(id, call))
             may_bring_addresses();
     }
 }
@@ -699,7 +733,7 @@ static bool spares(CUpti_CallbackId id, const void *params)
     bool spared = id == CUPTI_DRIVER_TRACE_CBID_cuMemFreeHost && !self->trial;
     void *memory = spared ? ((const cuMemFreeHost_params *)params)->p : NULL;
     for (uint32_t i = 0; spared && i < cw_collections->slot_count; i++)
-        spared = !self->items[i].open || cw_pinned_is_of_others(memory, cw_collections->slots[i].device) ||
+        spared = !self->items[i].open ||
                  (self->items[i].checkpoint.mirror && cw_record_free_host(&self->items[i].record, memory));
     return spared;
 }
@@ -727,15 +761,24 @@ static void code_goes(CUmodule module)
     cw_collection_code_goes();
 }
 
-/* Whether a copy from or to the host uses host memory that work of another device uses as well. */
+/* Whether a copy or set uses host memory that work of another device uses as well. Notes what it uses: its stream may
+ * be of the device that the copy is to or from, where another one is current. */
 static bool uses_others_memory(const struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    const bool copies = c && cw_transfer_is(id) && cw_batch_has_neighbour_device(c);
-    const struct cw_host_bytes host =
-        copies ? cw_transfer_host(id, call->functionParams) : (struct cw_host_bytes){0, 0};
     uint64_t start;
     size_t size;
-    return host.end && cw_pinned_holds(host.begin, &start, &size) && cw_pinned_use(host.begin, c->device);
+    if (!c || !cw_batch_has_neighbour_device(c))
+        return false;
+    if (!cw_transfer_is(id))
+        return strncmp(cw_inject_call_name(id), "cuMemcpy", 8) == 0 && cw_pinned_use_all(c->device);
+    const struct cw_host_bytes host = cw_transfer_host(id, call->functionParams);
+    const uint64_t at = cw_transfer_sets_host(id, call->functionParams)
+                            ? ((const cuMemsetD8_v2_params *)call->functionParams)->dstDevice
+                            : host.begin;
+    if (!at || !cw_pinned_holds(at, &start, &size))
+        return false;
+    const int device = cw_transfer_device(id, call->functionParams);
+    return cw_pinned_use(at, c->device) | (device >= 0 && cw_pinned_use(at, (uint32_t)device));
 }
 
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -765,7 +808,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
                     cw_record_add(&b->record, id, call, false);
     if (b && b->open && effect == CW_EFFECT_READ && !at_once)
         note_unread(b, id, call->functionParams);
-    if (b && b->open && (last || (changes && !recorded)))
+    if (b && b->open && (last || crosses || (changes && !recorded)))
         cw_batch_end(c, cw_inject_call_name(id));
     if (id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload)
         code_goes(((const cuModuleUnload_params *)call->functionParams)->hmod);
@@ -775,7 +818,7 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
         c->waits = CW_WAITS_STREAM;
     if (changes && !recorded && !cw_record_gives_back(id))
         may_bring_addresses();
-    if (changes)
+    if (changes || crosses)
         goes_ahead(c && c->context && !recorded && !crosses ? c : NULL, crosses);
     *call->correlationData = changes || sets_host || effect == CW_EFFECT_END ? CW_BATCH_CHANGES : CW_BATCH_READS;
     self->in_flight[*call->correlationData]++;

@@ -599,12 +599,12 @@ void cw_batch_end_trial(struct cw_collection *c, CUpti_CallbackId id, const CUpt
         cw_slow_note(&b->slow, id, call, cw_inject_now_ns() - since);
     bool alone = !self->disturbed && !self->in_flight[CW_BATCH_CHANGES] && !self->in_flight[CW_BATCH_READS] &&
                  cw_collection_noted_all();
-    const char *why = cw_stream_capture_is_under_way() ? CW_WHY_CAPTURED
-                      : !rests                         ? CW_WHY_WAITS
-                      : cw_reach_why()                 ? CW_WHY_REACHED
-                      : !alone || c->running           ? CW_WHY_BESIDE
-                      : cw_batch_has_new_variables(b)  ? why_loaded
-                                                       : NULL;
+    const char *why = cw_stream_capture_is_under_way()        ? CW_WHY_CAPTURED
+                      : !rests                                ? CW_WHY_WAITS
+                      : cw_batch_why_alone() || is_reached(b) ? CW_WHY_REACHED
+                      : !alone || c->running                  ? CW_WHY_BESIDE
+                      : cw_batch_has_new_variables(b)         ? why_loaded
+                                                              : NULL;
     if (!refused && !why && !cw_inject->over)
         replay_trial(c, b, id, call);
     else if (!refused && why)

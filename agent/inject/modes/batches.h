@@ -32,7 +32,8 @@ struct cw_batch {
     uint64_t thread;      /* the program's that launches with host memory; 0: none */
     uint32_t lacked;      /* batches one after another that wrote memory without a copy */
     uint32_t correlation; /* correlation of the trial */
-    uint64_t since;       /* host allocations until the last batch ended, if no copy has followed it; else UINT64_MAX */
+    uint64_t since; /* host allocations until the last batch ended; UINT64_MAX once work that was not recorded may have
+               brought addresses of such memory to the device */
     struct cw_record record;
     struct cw_checkpoint checkpoint;
     struct cw_proof proof; /* of memory that others reach, which the checkpoint leaves out */
