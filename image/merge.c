@@ -459,9 +459,9 @@ static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const 
     case CW_CHUNK_LAUNCHES:
     case CW_CHUNK_PC:
     case CW_CHUNK_SASS:
-    case CW_CHUNK_UNCOUNTED:
         return copy_chunk(m, input, chunk);
     case CW_CHUNK_GPU_CLOCKS:
+    case CW_CHUNK_UNCOUNTED:
         return is_described(m, device_number(chunk)) ? copy_chunk(m, input, chunk) : CW_OK;
     case CW_CHUNK_TRACE_KINDS:
     case CW_CHUNK_TRACE_PROCESS:

@@ -314,14 +314,19 @@ bool cw_uncounted_any(const struct cw_uncounted *u)
     return u->kernels || u->graphs || u->launchers || u->others;
 }
 
+static uint64_t sum_of(uint64_t a, uint64_t b, uint64_t most)
+{
+    return b > most - a ? most : a + b;
+}
+
 void cw_uncounted_add(struct cw_uncounted *sum, const struct cw_uncounted *more)
 {
     if (!sum->kernels)
         sum->example = more->example;
-    sum->kernels += more->kernels;
-    sum->graphs += more->graphs;
-    sum->launchers += more->launchers;
-    sum->others += more->others;
+    sum->kernels = (uint32_t)sum_of(sum->kernels, more->kernels, UINT32_MAX);
+    sum->graphs = sum_of(sum->graphs, more->graphs, UINT64_MAX);
+    sum->launchers = sum_of(sum->launchers, more->launchers, UINT64_MAX);
+    sum->others = sum_of(sum->others, more->others, UINT64_MAX);
 }
 
 const char *cw_uncounted_launches(const struct cw_uncounted *u, struct cw_arena *arena)

@@ -39,7 +39,8 @@ struct patched { /* a context under SASS metrics */
     uint32_t enables;          /* how often it was enabled */
     uint64_t since_ns, due_ns; /* the last sending, and the next one while the program runs */
     size_t dropped;
-    struct cw_sass_counts counts; /* of wanted kernels */
+    uint64_t graphs, launchers, others; /* launches that were not counted, by reason (struct cw_uncounted) */
+    struct cw_sass_counts counts;       /* of wanted kernels */
 };
 
 static struct {
@@ -55,12 +56,11 @@ static struct {
     struct patched contexts[CW_MOST_CONTEXTS];
     size_t launched_count, launched_capacity;
     struct cw_sass_kernel *launched;
-    struct cw_hash_table by_key;        /* of launched */
-    uint64_t begun_ns, spent_ns;        /* first counting; time for waits and pauses since */
-    bool heavy;                         /* there are collectives: patching all loaded kernels takes long */
-    uint32_t pausing;                   /* threads that wait until nothing is counted */
-    uint64_t hazards;                   /* events so far that must not meet patched kernels */
-    uint64_t graphs, launchers, others; /* launches that were not counted, by reason (struct cw_uncounted) */
+    struct cw_hash_table by_key; /* of launched */
+    uint64_t begun_ns, spent_ns; /* first counting; time for waits and pauses since */
+    bool heavy;                  /* there are collectives: patching all loaded kernels takes long */
+    uint32_t pausing;            /* threads that wait until nothing is counted */
+    uint64_t hazards;            /* events so far that must not meet patched kernels */
 } state CW_STATE;
 #define self (&state)
 
@@ -375,9 +375,9 @@ static void send_counts(struct patched *p, bool ends)
                                            .process = (uint32_t)cw_inject->process,
                                            .kernels = ends ? take_uncounted(p->context, &first) : 0,
                                            .example = first ? first : "",
-                                           .graphs = self->graphs,
-                                           .launchers = self->launchers,
-                                           .others = self->others};
+                                           .graphs = p->graphs,
+                                           .launchers = p->launchers,
+                                           .others = p->others};
     const struct cw_sass_batch batch = {.device = p->device,
                                         .process = (uint32_t)cw_inject->process,
                                         .start_ns = p->since_ns,
@@ -394,7 +394,7 @@ static void send_counts(struct patched *p, bool ends)
     cw_inject_send(CW_MESSAGE_SASS, &out);
     free(first);
     cw_sass_counts_free(&p->counts);
-    self->graphs = self->launchers = self->others = p->dropped = 0;
+    p->graphs = p->launchers = p->others = p->dropped = 0;
     p->since_ns = batch.end_ns;
     p->launched = !ends;
 }
@@ -453,7 +453,7 @@ static void send_all(void)
 static void hand_over(CUcontext context, bool rests)
 {
     struct patched *p = find(context);
-    if (p && (!p->running || (rests && fetch(p))))
+    if (p && (!p->running || (rests && fetch(p))) && (p->counts.count || p->graphs || p->launchers || p->others))
         send_counts(p, false);
 }
 
@@ -656,9 +656,11 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     if (cw_gate->closed || !(p = find(call->context)))
         return;
     p->launched = true;
-    self->graphs += graph;
-    self->launchers += collective || launcher;
-    self->others += !apart && !count_kernel(call->context, call->symbolName);
+    p->graphs += graph;
+    p->launchers += collective || launcher;
+    const bool missed = !apart && !count_kernel(call->context, call->symbolName);
+    if ((p = find(call->context)))
+        p->others += missed;
     hand_over_in_time(call->context);
 }
 
