@@ -641,3 +641,17 @@ Test(sass, a_kernel_that_does_not_end_delays_them)
     mode->finish();
     end();
 }
+
+Test(sass, each_context_sends_what_it_missed_itself)
+{
+    begin();
+    mode->context_created(second, 0);
+    graph();
+    kernel_in(second, "_Z3subPfi");
+    mode->context_destroyed(second);
+    expect_sent(1, NULL, 0);
+    mode->finish();
+    launches[0] = 1;
+    expect_sent(0, NULL, 0);
+    end();
+}

@@ -206,6 +206,21 @@ Test(merge, sass_metrics_go_with_a_device_for_each_input)
     check_instructions(CW_PROFILER_SASS);
 }
 
+/* Readers take such a file as well. */
+Test(merge, what_was_not_counted_of_a_device_without_description_is_left_out)
+{
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_SASS};
+    struct cw_writer capture;
+    cw_writer_init(&capture);
+    cw_chunk_write_header(&capture, &cw_counter_data_kind);
+    cw_schema_write(&schema, &capture);
+    cw_uncounted_chunk_write(&(struct cw_uncounted){.device = 3, .example = "", .graphs = 1}, &capture);
+    cw_counter_data_write_end(0, 0, CW_END_EXITED, 0, &capture);
+    cr_assert(merge(&capture, &capture) == CW_OK, "%s", err.message);
+    cr_expect_eq(read_result().device_count, 0);
+    cw_writer_free(&capture);
+}
+
 Test(merge, captures_of_another_profiler_are_refused)
 {
     struct cw_writer pm;

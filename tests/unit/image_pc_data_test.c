@@ -100,6 +100,14 @@ Test(pc_data, launches_that_were_not_counted_are_attributes_of_their_device)
     cw_writer_free(&file);
 }
 
+Test(pc_data, sums_of_what_was_not_counted_do_not_wrap)
+{
+    struct cw_uncounted sum = {.kernels = 1u << 31, .example = "first", .graphs = UINT64_MAX};
+    cw_uncounted_add(&sum, &(struct cw_uncounted){.kernels = 1u << 31, .example = "later", .graphs = 2, .others = 3});
+    cr_expect(sum.kernels == UINT32_MAX && sum.graphs == UINT64_MAX && sum.others == 3);
+    cr_expect_str_eq(sum.example, "first");
+}
+
 Test(pc_data, sass_records_read_as_written)
 {
     struct cw_sass_batch want = cw_sample_sass_batch();
