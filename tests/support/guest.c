@@ -300,19 +300,21 @@ static int with_io_uring(void)
     if (ring < 0)
         return 0;
     const size_t size = p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe);
-    char *queue = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+    void *queue = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
     struct io_uring_sqe *entry = mmap(NULL, sizeof *entry, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
     if (queue == MAP_FAILED || entry == MAP_FAILED)
         return 1;
+    unsigned *begun = (void *)((char *)queue + p.sq_off.tail), *seen = (void *)((char *)queue + p.cq_off.head),
+             *ended = (void *)((char *)queue + p.cq_off.tail);
+    const struct io_uring_cqe *last = (const void *)((char *)queue + p.cq_off.cqes);
     for (int turn = 0; turn < TURNS; turn++) {
         *entry = (struct io_uring_sqe){.opcode = IORING_OP_NOP, .user_data = 5};
-        ++*(unsigned *)(queue + p.sq_off.tail);
+        ++*begun;
         launch();
         printf("%ld\n", syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0));
-        ++*(unsigned *)(queue + p.cq_off.head);
+        ++*seen;
     }
-    const struct io_uring_cqe *last = (const struct io_uring_cqe *)(queue + p.cq_off.cqes);
-    printf("%u: %d, %d\n", *(unsigned *)(queue + p.cq_off.tail), (int)last->user_data, last->res);
+    printf("%u: %d, %d\n", *ended, (int)last->user_data, last->res);
     return 0;
 }
 

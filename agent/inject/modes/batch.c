@@ -778,7 +778,8 @@ static bool uses_others_memory(const struct cw_collection *c, CUpti_CallbackId i
     if (!at || !cw_pinned_holds(at, &start, &size))
         return false;
     const int device = cw_transfer_device(id, call->functionParams);
-    return cw_pinned_use(at, c->device) | (device >= 0 && cw_pinned_use(at, (uint32_t)device));
+    const bool several = cw_pinned_use(at, c->device);
+    return (device >= 0 && cw_pinned_use(at, (uint32_t)device)) || several;
 }
 
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
