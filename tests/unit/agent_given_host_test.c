@@ -117,6 +117,7 @@ static void set_up(void)
     static const struct fake_name names[] = {{CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc, "cuMemHostAlloc"},
                                              {CUPTI_DRIVER_TRACE_CBID_cuMemFreeHost, "cuMemFreeHost"},
                                              {CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoH_v2, "cuMemcpyAtoH_v2"},
+                                             {CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync, "cuMemcpyPeerAsync"},
                                              {CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, "cuMemcpyDtoHAsync_v2"},
                                              {0}};
     struct cw_writer setup;
@@ -393,6 +394,24 @@ Test(given_host, a_copy_that_is_not_understood_uses_all_memory)
     launch(both, &first);
     call_of_other(CUPTI_DRIVER_TRACE_CBID_cuMemcpyAtoH_v2, &(cuMemcpyAtoH_v2_params){0});
     cr_expect(!is_open());
+    cw_inject_batch.context_destroyed(other_device);
+}
+
+/* Each launch and copy is looked at from the second device on. */
+Test(given_host, a_third_device_and_a_copy_between_devices_share_nothing)
+{
+    const CUcontext third = (CUcontext)0x30;
+    cw_inject_batch.context_created(other_device, 1);
+    allocate(&first);
+    cw_inject_batch.context_created(third, 2);
+    call_of_other(CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync, &(cuMemcpyPeerAsync_params){0});
+    make_known(&first);
+    launch(both, &first);
+    launch(both, &first);
+    cr_expect(is_open());
+    end_batch();
+    cr_expect_eq(fake_profiler.sent_count, 3);
+    cw_inject_batch.context_destroyed(third);
     cw_inject_batch.context_destroyed(other_device);
 }
 

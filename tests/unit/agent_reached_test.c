@@ -16,14 +16,13 @@ enum {
     SHARES = CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle,
     COPIES = CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2,
     BETWEEN = CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync,
+    VARIES = CUPTI_DRIVER_TRACE_CBID_cuModuleGetGlobal_v2,
     REPEATS = FAKE_PARTS * FAKE_PASSES - 1,
 };
 
-static const struct fake_name names[] = {{PEERS, "cuCtxEnablePeerAccess"},
-                                         {SHARES, "cuIpcGetMemHandle"},
-                                         {COPIES, "cuMemcpyHtoD_v2"},
-                                         {BETWEEN, "cuMemcpyPeerAsync"},
-                                         {0}};
+static const struct fake_name names[] = {{PEERS, "cuCtxEnablePeerAccess"}, {SHARES, "cuIpcGetMemHandle"},
+                                         {COPIES, "cuMemcpyHtoD_v2"},      {BETWEEN, "cuMemcpyPeerAsync"},
+                                         {VARIES, "cuModuleGetGlobal_v2"}, {0}};
 static const struct cw_inject_mode *const mode = &cw_inject_batch;
 static const CUcontext first = (CUcontext)0x10, second = FAKE_CONTEXTS_OF_SECOND_DEVICE;
 /* Functions are the numbers of their parameters. */
@@ -322,6 +321,37 @@ Test(reached, a_table_may_be_in_memory_of_the_host)
     expect_sent(1, "several GPUs may use the host memory that it is given");
     mode->context_destroyed(second);
     cw_pinned_forget();
+}
+
+/* The driver refuses it. */
+Test(reached, a_copy_from_nowhere_is_not_read)
+{
+    mode->context_created(second, 1);
+    copy_in(private_memory, NULL, 16);
+    kernel(one, private_memory);
+    mode->finish();
+    expect_sent(0, "");
+    mode->context_destroyed(second);
+}
+
+/* Until devices reach each other. */
+Test(reached, a_variable_with_another_devices_address_does_no_harm_by_itself)
+{
+    CUdeviceptr variable = private_memory + 2048;
+    size_t size = 64;
+    const uint64_t table[] = {peer_memory};
+    mode->context_created(second, 1);
+    call(VARIES, &(cuModuleGetGlobal_v2_params){.dptr = &variable, .bytes = &size});
+    copy_in(variable, table, sizeof table);
+    kernel(one, private_memory);
+    mode->finish();
+    expect_sent(0, "");
+    call(PEERS, NULL);
+    kernel(one, private_memory);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 2);
+    cr_expect_eq(fake_profiler.sent[1].replay, CW_REPLAY_MULTIPLEX);
+    mode->context_destroyed(second);
 }
 
 /* Such a device has no collection, and what its launches write would be lost. */

@@ -19,6 +19,7 @@ enum { MOST_TABLE = 1 << 16, GRAIN = 512 }; /* bytes: of a table; of a unit that
 static const char given[] = "it is given memory that other devices or processes can reach",
                   not_known[] = "other devices or processes can reach memory, and its arguments are not known",
                   of_several[] = "its kernel works with other devices or processes",
+                  of_variable[] = "a variable of its code holds an address of such memory",
                   of_nvshmem[] = "any kernel may reach other devices, since code of NVSHMEM was loaded";
 
 /* How to tell from a call that it makes memory reachable. */
@@ -112,7 +113,7 @@ static enum kind kind_of(const char *name)
 void cw_reach_init(void)
 {
     self->why[0] = self->why_all[0] = 0;
-    self->reached = self->several = self->peers = self->collectives = self->encoded = false;
+    self->reached = self->several = self->variable = self->peers = self->collectives = self->encoded = false;
     self->count = 0;
     for (CUpti_CallbackId id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++)
         self->kinds[id] = kind_of(cw_inject_call_name(id));
@@ -561,6 +562,8 @@ void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_reach_range range;
     self->reached = true;
     self->changes++;
+    if (self->variable)
+        reach_all(of_variable);
     if (kind == ALL)
         reach_all(call->functionName ? call->functionName : "a call of the driver");
     else if (is_first_collective(id, call))
@@ -610,7 +613,8 @@ static bool is_host_memory(uint64_t address)
 static void note_table(enum kind kind, const void *params)
 {
     const cuMemcpyDtoD_v2_params *p = params; /* copies from the host begin with the same parameters */
-    if (kind != COPIES || !p || !p->ByteCount || p->ByteCount > MOST_TABLE || is_host_memory(p->dstDevice))
+    if (kind != COPIES || !p || !p->srcDevice || !p->ByteCount || p->ByteCount > MOST_TABLE ||
+        is_host_memory(p->dstDevice))
         return;
     const bool brings = is_host_memory(p->srcDevice)
                             ? holds_address((const void *)(uintptr_t)p->srcDevice, p->ByteCount,
@@ -623,8 +627,10 @@ static void note_table(enum kind kind, const void *params)
         drop(is_table_within, p->dstDevice, p->dstDevice + p->ByteCount); /* written anew, whole */
     if (!brings || is_known(&table))
         return;
-    if (find(CW_REACH_VARIABLE, p->dstDevice))
-        reach_all("a variable of its code holds an address of such memory");
+    if (find(CW_REACH_VARIABLE, p->dstDevice) && self->reached)
+        reach_all(of_variable);
+    else if (find(CW_REACH_VARIABLE, p->dstDevice))
+        self->variable = true;
     else
         add(table);
 }

@@ -36,6 +36,7 @@ struct cw_reach {
     char why_all[160];                           /* "", or the sign since which any launch may reach others' memory */
     bool reached;
     bool several;     /* the program uses several devices */
+    bool variable;    /* one of the code's held such an address before devices could reach each other's memory */
     bool peers;       /* they may reach each other's memory */
     bool collectives; /* a kernel of several devices was launched */
     uint32_t changes; /* number of signs so far that gave or took access */

@@ -68,13 +68,50 @@ struct given {
     bool deep; /* whether the pinned memory holds an address of the device, too, or too much to be looked at */
 };
 
+/* Finds the pinned memory that holds an address, if it can be read: registered memory may be gone, or belong to another
+ * device. */
+static bool may_look(uint64_t address, size_t most, uint64_t *start, size_t *size)
+{
+    return cw_pinned_holds(address, start, size) && *size <= most &&
+           cw_pinned_find((const void *)(uintptr_t)*start, 0, size);
+}
+
+/* Whether pinned memory may hold an address of another device. */
+static bool leads_to_other(uint64_t address, uint32_t device)
+{
+    enum { MOST = 1 << 16 };
+    uint64_t start;
+    size_t size;
+    int of = -1;
+    if (!may_look(address, MOST, &start, &size))
+        return true;
+    for (size_t at = 0; at + 8 <= size; at += 4) {
+        uint64_t word;
+        memcpy(&word, (const uint8_t *)(uintptr_t)start + at, sizeof word);
+        if (!cw_regions_have(word) && type_of(word) == CU_MEMORYTYPE_DEVICE &&
+            cw_inject->api.cuPointerGetAttribute(&of, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, word) == CUDA_SUCCESS &&
+            of != (int)device)
+            return true;
+    }
+    return false;
+}
+
+bool cw_shared_use(uint64_t word, uint32_t device)
+{
+    const int type = cw_regions_have(word) ? -1 : type_of(word);
+    if (type < 0 || is_managed(word))
+        return type >= 0;
+    const bool several = type == CU_MEMORYTYPE_HOST && cw_pinned_use(word, device);
+    return several || (type == CU_MEMORYTYPE_HOST && cw_reach->peers && leads_to_other(word, device));
+}
+
 /* Whether small pinned memory, such as a mailbox, may lead a kernel to the device's. */
 static bool leads_on(uint64_t address)
 {
     enum { MOST = 4096 };
     uint64_t start;
     size_t size;
-    if (!cw_pinned_holds(address, &start, &size) || size > MOST)
+    if (!may_look(address, MOST, &start, &size))
         return true;
     for (size_t at = 0; at + 8 <= size; at += 4) {
         uint64_t word;
@@ -97,10 +134,7 @@ static void look_at(struct given *g, const void *parameter, size_t size)
         const int type = cw_regions_have(word) ? CU_MEMORYTYPE_DEVICE : type_of(word); /* which asks the driver */
         const bool pinned = is_pinned(type, word);
         g->pinned = g->pinned || pinned;
-        if (g->device && pinned) /* a table there may hold addresses of another device */
-            g->several = cw_pinned_use(word, *g->device) || (cw_reach->peers && leads_on(word)) || g->several;
-        else if (g->device && type >= 0)
-            g->several = g->several || (!cw_regions_have(word) && is_managed(word));
+        g->several = (g->device && cw_shared_use(word, *g->device)) || g->several;
         g->hash = pinned ? g->hash : cw_inject_mix(g->hash, word);
         g->other = g->other || (type >= 0 && !pinned) || (pinned && g->deep && leads_on(word));
     }

@@ -31,8 +31,10 @@ bool cw_shared_with_host(uint64_t address);
 bool cw_shared_pinned(uint64_t address);
 /* Whether a launch is given host memory that does not move to the GPU: its kernel may wait there. */
 bool cw_shared_given(CUpti_CallbackId id, const CUpti_CallbackData *call);
-/* Notes that a launch of a device uses the host memory that it is given. Whether work of another device may do so as
- * well, or the memory may lead the launch to another device's. */
+/* Notes that work of a device is given a word, which may be an address of host memory. Whether work of another device
+ * may use that memory as well, or the memory may lead the work to another device's. */
+bool cw_shared_use(uint64_t word, uint32_t device);
+/* The same of all arguments of a launch. */
 bool cw_shared_with_devices(CUpti_CallbackId id, const CUpti_CallbackData *call, uint32_t device);
 /* Whether such memory is all that it is given, is small, and holds no address. *others: a hash of its other arguments.
  */

@@ -133,6 +133,14 @@ static void end_batch(struct cw_collection *c)
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
+static uint32_t other_device(const struct cw_collection *c)
+{
+    uint32_t i = 0;
+    while (!cw_collections->slots[i].context || cw_collections->slots[i].device == c->device)
+        i++;
+    return cw_collections->slots[i].device;
+}
+
 static void context_created(CUcontext context, uint32_t device)
 {
     struct cw_collection *c = cw_collection_open(context, device);
@@ -141,10 +149,9 @@ static void context_created(CUcontext context, uint32_t device)
     *cw_batch_of(c) = (struct cw_batch){.familiar = CW_MOST_FAMILIAR, .since = UINT64_MAX};
     if (!cw_batch_has_neighbour_device(c))
         return;
+    if (!cw_reach->several) /* nobody has looked whether the first one uses what there is */
+        cw_pinned_use_all(other_device(c));
     cw_reach_several_devices();
-    for (uint32_t i = 0; i < cw_collections->slot_count; i++) /* they may use what there is: nobody has looked */
-        if (cw_collections->slots[i].context && cw_collections->slots[i].device != device)
-            cw_pinned_use_all(cw_collections->slots[i].device);
 }
 
 static void context_destroyed(CUcontext context)
@@ -542,11 +549,12 @@ static bool passes_by(struct cw_collection *c, struct cw_batch *b, CUpti_Callbac
 
 static bool rest(void);
 
-/* Beside a launch of a context that is not captured, whose effects nobody follows, nothing is repeated if it may reach
- * other devices. */
-static void meet_stranger(void)
+/* Beside work of a context that is not captured, whose effects and end nobody follows, nothing is repeated if it may
+ * reach other devices, and no launch that is given host memory. */
+static void meet_stranger(bool reaches)
 {
-    if (!cw_reach->peers || cw_reach_why_all())
+    self->stranger = true;
+    if (!reaches || cw_reach_why_all())
         return;
     rest();
     cw_reach_everything("a GPU that is not captured");
@@ -567,11 +575,13 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     struct cw_collection *c = cw_collection_find(call->context);
     *call->correlationData = cw_in_flight->entered;
     if (!c)
-        meet_stranger();
+        meet_stranger(cw_reach->peers);
     if (!c || !cw_stream_runs_launch(id, call))
         return;
     const bool several = uses_memory_of_several(c, id, call);
-    if (!several && passes_by(c, cw_batch_of(c), id, call))
+    if (several)
+        end_others(c, true, ended_by_neighbour);
+    if (passes_by(c, cw_batch_of(c), id, call))
         return;
     const char *reach = cw_reach_why_all() ? NULL : reach_of(c, id, call);
     reach = reach || !several ? reach : cw_batch_several_devices;
@@ -601,8 +611,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     c->met_graph = c->met_graph || graph; /* again: another thread may have begun and ended a batch */
     if (c->context && !is_recorded(c, call)) {
         goes_ahead(c, reach);
-        if (graph || cw_shared_given(id, call))
-            may_bring_addresses();
+        may_bring_addresses();
     }
 }
 
@@ -761,6 +770,16 @@ static void code_goes(CUmodule module)
     cw_collection_code_goes();
 }
 
+/* Whether a call that is none of the known copies may copy from or to memory of the host. */
+static bool may_copy_host(const char *name)
+{
+    static const char *const device_alone[] = {"cuMemcpyPeer", "cuMemcpyAtoA", "cuMemcpyAtoD", "cuMemcpyDtoA"};
+    bool may = strncmp(name, "cuMemcpy", 8) == 0;
+    for (size_t i = 0; i < sizeof device_alone / sizeof *device_alone; i++)
+        may = may && strncmp(name, device_alone[i], 12) != 0;
+    return may;
+}
+
 /* Whether a copy or set uses host memory that work of another device uses as well. Notes what it uses: its stream may
  * be of the device that the copy is to or from, where another one is current. */
 static bool uses_others_memory(const struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -770,7 +789,7 @@ static bool uses_others_memory(const struct cw_collection *c, CUpti_CallbackId i
     if (!c || !cw_batch_has_neighbour_device(c))
         return false;
     if (!cw_transfer_is(id))
-        return strncmp(cw_inject_call_name(id), "cuMemcpy", 8) == 0 && cw_pinned_use_all(c->device);
+        return may_copy_host(cw_inject_call_name(id)) && cw_pinned_use_all(c->device);
     const struct cw_host_bytes host = cw_transfer_host(id, call->functionParams);
     const uint64_t at = cw_transfer_sets_host(id, call->functionParams)
                             ? ((const cuMemsetD8_v2_params *)call->functionParams)->dstDevice
@@ -801,6 +820,8 @@ static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     bool last = effect == CW_EFFECT_WAIT && b && b->unread_count && cw_range_affords_end();
     const bool gives_back = changes && effect == CW_EFFECT_END && cw_record_gives_back(id);
     const bool crosses = (changes && cw_reach_crosses(id, call)) || uses_others_memory(c, id, call);
+    if (!c && call->context && crosses)
+        meet_stranger(true);
     if (changes || last || crosses)
         end_others(c, gives_back || crosses, gives_back || crosses ? cw_inject_call_name(id) : ended_by_neighbour);
     bool early = b && changes && effect == CW_EFFECT_RECORD &&

@@ -523,7 +523,9 @@ bool cw_batch_is_taken(void)
 
 const char *cw_batch_why_alone(void)
 {
-    return cw_reach_why_all() || cw_reach_beyond() || cw_reach->collectives ? cw_reach_why() : NULL;
+    if (cw_reach_why_all() || cw_reach_beyond() || cw_reach->collectives)
+        return cw_reach_why_all() ? cw_reach_why_all() : cw_reach_why();
+    return self->stranger ? cw_batch_several_devices : NULL;
 }
 
 const char *cw_batch_begin_trial(struct cw_collection *c, struct cw_batch *b, CUpti_CallbackId id,

@@ -49,6 +49,7 @@ struct cw_batches {
      * came between */
     struct cw_batch *trial;
     bool disturbed;
+    bool stranger;  /* a context that is not captured has launched something */
     uint64_t taken; /* launches with host memory to repeat before batches are trusted that other threads may end */
     bool in_vain; /* a wait for work that reaches others was once in vain: the work waits for the program's next step */
     uint64_t first_ns, switched_ns; /* launches counted once between batches: time of the first; time spent on all */

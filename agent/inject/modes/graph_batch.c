@@ -378,24 +378,18 @@ static const char *reach_of(const struct cw_graph_node *n)
                : NULL;
 }
 
-static bool uses(uint64_t address, uint32_t device)
-{
-    uint64_t start;
-    size_t size;
-    return cw_pinned_holds(address, &start, &size) && cw_pinned_use(address, device);
-}
-
 bool cw_graph_batch_uses_several(const struct cw_collection *c, const CUpti_CallbackData *call)
 {
     const struct cw_graph *graph = graph_of(call);
     bool several = false;
-    if (!graph || !cw_graph_batch_fits(c, call)) /* not all of its nodes are known */
+    if (graph->obstacle) /* not all of its nodes are known */
         return cw_pinned_use_all(c->device);
     for (const struct cw_graph_node *n = graph->nodes; n; n = n->next) {
+        const uint64_t copied[] = {n->to, (uintptr_t)n->copy.srcHost, n->copy.srcDevice};
         for (uint32_t i = 0; i < n->count; i++)
-            several = uses(n->words[i], c->device) || several;
-        several = uses(n->to, c->device) || uses((uintptr_t)n->copy.srcHost, c->device) ||
-                  uses(n->copy.srcDevice, c->device) || several;
+            several = cw_shared_use(n->words[i], c->device) || several;
+        for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
+            several = cw_shared_use(copied[i], c->device) || several;
     }
     return several;
 }

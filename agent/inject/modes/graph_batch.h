@@ -21,9 +21,9 @@ bool cw_graph_batch_note(struct cw_collection *c, CUpti_CallbackId id, const CUp
 /* Notes whether unknown kernels wait, after the launch of a graph in a batch has returned. `entered`: launches before
  * it. */
 void cw_graph_batch_see(struct cw_collection *c, const CUpti_CallbackData *call, uint64_t entered);
-/* The reason why the graph cannot be part of a batch while others reach memory; NULL if it can, or if no others do. */
 /* Notes the host memory that a graph's nodes use. Whether work of another device may use some of it as well. */
 bool cw_graph_batch_uses_several(const struct cw_collection *c, const CUpti_CallbackData *call);
+/* The reason why the graph cannot be part of a batch while others reach memory; NULL if it can, or if no others do. */
 const char *cw_graph_batch_reach(const struct cw_collection *c, const CUpti_CallbackData *call);
 
 /* Runs all passes of the plan for a graph that the program is about to launch, while nothing else is collected and no
