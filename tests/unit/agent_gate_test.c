@@ -1,6 +1,7 @@
 /* When of a program's time is captured: whole periods of its launches, from one time to another, between calls of the
  * profiler's API; by each way to collect launches. A launch takes a millisecond. */
 #include <criterion/criterion.h>
+#include <malloc.h>
 
 #include "agent/common/steady_report.h"
 #include "agent/inject/driver/reach.h"
@@ -261,4 +262,23 @@ Test(gate, nothing_is_asked_of_it_by_itself)
     end();
     cr_expect_eq(captured(), 5);
     cr_expect_eq(fake_profiler.sent[0].period, 0);
+}
+
+/* Nothing is finished where a capture has failed. */
+Test(gate, a_capture_that_has_failed_leaves_no_memory)
+{
+    struct cw_writer setup;
+    struct cw_reader in;
+    fake_profiler_begin(NULL, 1, 1);
+    cw_writer_init(&setup);
+    fake_when = (struct cw_trace_window_options){.periods = 2};
+    fake_ask_when(&setup);
+    cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
+    const struct mallinfo2 before = mallinfo2();
+    cr_assert(cw_gate_read(&in) && cw_gate->steady.period);
+    cw_gate_reset();
+    const struct mallinfo2 after = mallinfo2();
+    cr_expect_leq(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
+    cw_writer_free(&setup);
+    fake_profiler_end();
 }

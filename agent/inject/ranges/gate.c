@@ -61,5 +61,6 @@ void cw_gate_finish(void)
 void cw_gate_reset(void)
 {
     cw_filter_close(&self->everything);
+    cw_steady_end(&self->steady);
     *self = (struct cw_gate){0};
 }
