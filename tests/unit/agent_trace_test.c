@@ -225,20 +225,25 @@ static void prepare(void)
 
 static uint64_t flush_ns = 500000000;
 
+static void write_setup(struct cw_writer *setup, uint64_t kinds, uint64_t buffer_bytes)
+{
+    cw_writer_init(setup);
+    cw_inject->mode = mode;
+    cw_write_u64(setup, kinds);
+    cw_write_u32(setup, flags);
+    cw_write_u64(setup, 0);
+    cw_write_u64(setup, flush_ns);
+    cw_write_u64(setup, buffer_bytes);
+    cw_write_u32(setup, 3);
+    cw_trace_window_write(setup, &windows);
+    cw_filter_write(setup, &(struct cw_filter_options){.range = wanted_range, .launch_count = UINT64_MAX});
+    cw_write_string(setup, "");
+}
+
 static void start(uint64_t kinds)
 {
     struct cw_writer setup;
-    cw_writer_init(&setup);
-    cw_inject->mode = mode;
-    cw_write_u64(&setup, kinds);
-    cw_write_u32(&setup, flags);
-    cw_write_u64(&setup, 0);
-    cw_write_u64(&setup, flush_ns);
-    cw_write_u64(&setup, 1 << 20);
-    cw_write_u32(&setup, 3);
-    cw_trace_window_write(&setup, &windows);
-    cw_filter_write(&setup, &(struct cw_filter_options){.range = wanted_range, .launch_count = UINT64_MAX});
-    cw_write_string(&setup, "");
+    write_setup(&setup, kinds, 1 << 20);
     fake_setup(mode, &setup);
     mode->context_created(context, 0);
 }
@@ -390,6 +395,22 @@ Test(trace, buffers_are_bounded_and_used_again)
         if (i != 1)
             complete(context, 0, buffers[i], 1 << 20, 0);
     end();
+}
+
+/* Memory is found only for sizes that the agent's option has. */
+Test(trace, buffers_are_of_a_size_that_an_agent_may_ask_for)
+{
+    static const uint64_t refused[] = {0, 1, 4097, (64 << 20) + 4096, UINT64_MAX - 4095};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct cw_writer setup;
+        struct cw_reader in;
+        prepare();
+        write_setup(&setup, GPU, refused[i]);
+        cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
+        cr_expect(!mode->setup(&in) && in.status == CW_OK, "size %zu", i);
+        cw_writer_free(&setup);
+        fake_profiler_end();
+    }
 }
 
 /* What CUPTI refuses is said. */

@@ -52,6 +52,9 @@ static bool setup(struct cw_reader *in)
     cw_trace_window_read(in, &r->windows);
     cw_filter_read(in, &r->options, cw_inject->arena);
     cw_trace_calls_begin(r->kinds, cw_read_string(in, cw_inject->arena));
+    if (!cw_trace_buffers->bytes || cw_trace_buffers->bytes > CW_TRACE_BUFFER_MOST_BYTES ||
+        cw_trace_buffers->bytes % CW_TRACE_BUFFER_ALIGNMENT != 0)
+        return false;
     if (in->status != CW_OK || cw_filter_open(&r->filter, &r->options, NULL) != CW_OK)
         return false;
     if (!is_complete()) {

@@ -16,7 +16,7 @@ void CUPTIAPI cw_trace_buffer_requested(uint8_t **buffer, size_t *size, size_t *
     cw_thread_enter(&here);
     pthread_mutex_lock(&self->lock);
     *buffer = self->free_count ? self->pool[--self->free_count] : NULL;
-    if (!*buffer && self->made < self->most && (*buffer = aligned_alloc(4096, self->bytes)))
+    if (!*buffer && self->made < self->most && (*buffer = aligned_alloc(CW_TRACE_BUFFER_ALIGNMENT, self->bytes)))
         self->made++;
     pthread_mutex_unlock(&self->lock);
     *size = *buffer ? self->bytes : 0;

@@ -4,10 +4,10 @@
 
 #include "agent/inject/modes/trace_rows.h"
 
-enum { CW_TRACE_MOST_BUFFERS = 1024 };
+enum { CW_TRACE_MOST_BUFFERS = 1024, CW_TRACE_BUFFER_MOST_BYTES = 64 << 20, CW_TRACE_BUFFER_ALIGNMENT = 4096 };
 
 struct cw_trace_buffers {
-    uint64_t bytes; /* size of each */
+    uint64_t bytes; /* size of each, a multiple of the alignment */
     uint32_t most;
     pthread_mutex_t lock; /* protects the members below */
     uint8_t *pool[CW_TRACE_MOST_BUFFERS];
