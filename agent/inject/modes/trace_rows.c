@@ -266,10 +266,11 @@ static void write_table(struct cw_writer *out, enum cw_trace_kind kind)
 {
     struct cw_trace_table *t = &self->tables[kind];
     const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
+    if (!t->count) /* it may have no memory yet */
+        return;
     for (uint32_t f = 0; f < cw_trace_kinds[kind].field_count; f++)
         columns[f] = t->values + (size_t)f * CW_TRACE_TABLE_ROWS;
-    if (t->count)
-        cw_trace_write_rows(0, kind, t->count, columns, true, out);
+    cw_trace_write_rows(0, kind, t->count, columns, true, out);
     t->count = 0;
 }
 
