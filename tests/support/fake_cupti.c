@@ -292,6 +292,7 @@ static CUptiResult flush(uint32_t flag)
             memcpy(buffer + valid, &kernel, sizeof kernel);
         }
         complete(context, 0, buffer, size, valid);
+        left = valid ? left : 0; /* without room they are lost */
     }
     return CUPTI_SUCCESS;
 }

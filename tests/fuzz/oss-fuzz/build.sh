@@ -8,9 +8,8 @@ project=$SRC/counterworks build=$WORK/counterworks
 cmake -S "$project" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="$CFLAGS -DCW_SANITIZE" \
     -DCMAKE_EXE_LINKER_FLAGS="-Wl,-rpath,'\$ORIGIN/lib'" -DCW_FUZZ=ON -DCW_FUZZ_ENGINE="$LIB_FUZZING_ENGINE" \
     -DCW_WERROR=OFF -DCW_MPI=OFF
-targets=()
-for source in "$project"/tests/fuzz/fuzz_*.c; do targets+=("$(basename -s .c "$source")"); done
-ninja -C "$build" "${targets[@]}"
+ninja -C "$build" fuzz_targets
+mapfile -t targets < <(find "$build/tests" -maxdepth 1 -type f -name 'fuzz_*' -printf '%f\n' | sort)
 mkdir -p "$OUT/lib"
 cp -r "$project/data" "$OUT/data"
 rm -rf "$OUT/data/captures"
