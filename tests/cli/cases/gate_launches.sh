@@ -9,7 +9,7 @@ capture few.cwd --launch-count 8
 capture first.cwd --launch-count 20
 capture later.cwd --launch-skip 2 --launch-count 20
 capture lost.cwd --sim-drop 8
-metric-eval gate --learn all.cwd all.cwd all.cwd -o rules.yaml -q --force
+metric-eval gate --learn all.cwd all.cwd all.cwd -o rules.yaml --force
 for runs in "all few" "few all" "first later" "all lost" "lost lost"; do
     set -- $runs
     metric-eval gate "$1.cwd" "$2.cwd" --rules rules.yaml 2>/dev/null >judged
