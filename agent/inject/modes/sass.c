@@ -371,9 +371,10 @@ static void send_counts(struct patched *p, bool ends)
     char *first = NULL;
     if (!p->launched)
         return;
+    const uint32_t kernels = ends ? take_uncounted(p->context, &first) : 0;
     const struct cw_uncounted uncounted = {.device = p->device,
                                            .process = (uint32_t)cw_inject->process,
-                                           .kernels = ends ? take_uncounted(p->context, &first) : 0,
+                                           .kernels = kernels,
                                            .example = first ? first : "",
                                            .graphs = p->graphs,
                                            .launchers = p->launchers,
