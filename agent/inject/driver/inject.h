@@ -142,6 +142,8 @@ bool cw_inject_blocks_stream(CUpti_CallbackId id);
 /* The function of the host that a call puts into a stream, or NULL. */
 void *cw_inject_host_function(CUpti_CallbackId id, const void *params);
 enum { CW_LOWEST_ADDRESS = 1 << 16 }; /* smaller words in parameters are numbers */
+/* The device of memory at an address, as the driver numbers devices; -1 if it knows none. */
+int cw_inject_device_of(uint64_t address);
 /* Finds the size of a kernel's parameter; false behind the last. */
 bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size);
 /* The stream of a call: for some calls 0 means the calling thread's own stream. */

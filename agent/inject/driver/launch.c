@@ -69,6 +69,14 @@ bool cw_inject_launches_graph(CUpti_CallbackId id)
     return id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch || id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz;
 }
 
+int cw_inject_device_of(uint64_t address)
+{
+    int device = -1;
+    const bool known =
+        cw_inject->api.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS;
+    return known ? device : -1;
+}
+
 bool cw_inject_parameter_size(CUfunction function, size_t index, size_t *size)
 {
     size_t offset;

@@ -290,13 +290,11 @@ static bool is_other(CUmemLocationType type, int device)
 static int device_of(CUdeviceptr address)
 {
     unsigned type = 0;
-    int device = -1;
     const struct cw_cupti *api = &cw_inject->api;
-    return address && api->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
-                   type == CU_MEMORYTYPE_DEVICE &&
-                   api->cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS
-               ? device
-               : -1;
+    const bool has_one = address &&
+                         api->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == CUDA_SUCCESS &&
+                         type == CU_MEMORYTYPE_DEVICE;
+    return has_one ? cw_inject_device_of(address) : -1;
 }
 
 /* `own`: the device of the memory, -1 if unknown. */

@@ -429,9 +429,8 @@ const char *cw_graph_launch_name(CUpti_CallbackId id, const CUpti_CallbackData *
 /* Whether memory belongs to another device than the one whose memory is restored. */
 static bool is_elsewhere(uint64_t address, uint32_t device)
 {
-    int owner = 0;
-    return cw_inject->api.cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS &&
-           owner >= 0 && (uint32_t)owner != device;
+    const int owner = cw_inject_device_of(address);
+    return owner >= 0 && (uint32_t)owner != device;
 }
 
 static bool keep_words(const struct cw_graph_node *n, uint32_t device, struct cw_shared *shared)

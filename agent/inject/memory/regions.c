@@ -220,8 +220,8 @@ static bool is_captured(CUstream stream)
 /* The device of memory, the current one if that is not known. */
 static int device_of(CUdeviceptr at)
 {
-    int device = -1;
-    if (cw_inject->api.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at) != CUDA_SUCCESS)
+    int device = cw_inject_device_of(at);
+    if (device < 0)
         cw_inject->api.cuCtxGetDevice(&device);
     return device;
 }

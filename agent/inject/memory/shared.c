@@ -6,7 +6,7 @@
 #include "agent/inject/memory/regions.h"
 
 static const size_t most_bytes = (size_t)256 << 20, most_beside = 1 << 20, /* of one launch alone; beside others */
-    most_searched = 4 << 20;
+    most_searched = 4 << 20, most_mailbox = 4096, most_table = 1 << 16;
 
 struct cw_shared_piece {
     struct cw_shared_piece *next;
@@ -76,50 +76,43 @@ static bool may_look(uint64_t address, size_t most, uint64_t *start, size_t *siz
            cw_pinned_find((const void *)(uintptr_t)*start, 0, size);
 }
 
-/* Whether pinned memory may hold an address of another device. */
-static bool leads_to_other(uint64_t address, uint32_t device)
+static bool is_of_other_device(uint64_t word, uint32_t device)
 {
-    enum { MOST = 1 << 16 };
+    if (cw_regions_have(word) || type_of(word) != CU_MEMORYTYPE_DEVICE)
+        return false;
+    const int of = cw_inject_device_of(word);
+    return of >= 0 && of != (int)device;
+}
+
+/* Whether pinned memory of at most so many bytes holds an address of another device than `device`; NULL: any address.
+ * True if the memory cannot be read. */
+static bool leads_on(uint64_t address, size_t most, const uint32_t *device)
+{
     uint64_t start;
     size_t size;
-    int of = -1;
-    if (!may_look(address, MOST, &start, &size))
+    if (!may_look(address, most, &start, &size))
         return true;
     for (size_t at = 0; at + 8 <= size; at += 4) {
         uint64_t word;
         memcpy(&word, (const uint8_t *)(uintptr_t)start + at, sizeof word);
-        if (!cw_regions_have(word) && type_of(word) == CU_MEMORYTYPE_DEVICE &&
-            cw_inject->api.cuPointerGetAttribute(&of, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, word) == CUDA_SUCCESS &&
-            of != (int)device)
+        if (device ? is_of_other_device(word, *device) : type_of(word) >= 0)
             return true;
     }
     return false;
+}
+
+/* Of a word that is no address of the device's own memory. */
+static bool use(uint64_t word, int type, uint32_t device)
+{
+    if (type < 0 || is_managed(word))
+        return type >= 0;
+    const bool several = type == CU_MEMORYTYPE_HOST && cw_pinned_use(word, device);
+    return several || (type == CU_MEMORYTYPE_HOST && cw_reach->peers && leads_on(word, most_table, &device));
 }
 
 bool cw_shared_use(uint64_t word, uint32_t device)
 {
-    const int type = cw_regions_have(word) ? -1 : type_of(word);
-    if (type < 0 || is_managed(word))
-        return type >= 0;
-    const bool several = type == CU_MEMORYTYPE_HOST && cw_pinned_use(word, device);
-    return several || (type == CU_MEMORYTYPE_HOST && cw_reach->peers && leads_to_other(word, device));
-}
-
-/* Whether small pinned memory, such as a mailbox, may lead a kernel to the device's. */
-static bool leads_on(uint64_t address)
-{
-    enum { MOST = 4096 };
-    uint64_t start;
-    size_t size;
-    if (!may_look(address, MOST, &start, &size))
-        return true;
-    for (size_t at = 0; at + 8 <= size; at += 4) {
-        uint64_t word;
-        memcpy(&word, (const uint8_t *)(uintptr_t)start + at, sizeof word);
-        if (type_of(word) >= 0)
-            return true;
-    }
-    return false;
+    return !cw_regions_have(word) && use(word, type_of(word), device);
 }
 
 static void look_at(struct given *g, const void *parameter, size_t size)
@@ -131,12 +124,13 @@ static void look_at(struct given *g, const void *parameter, size_t size)
     for (size_t at = 0; at + 8 <= size; at += 8) {
         uint64_t word;
         memcpy(&word, (const uint8_t *)parameter + at, sizeof word);
-        const int type = cw_regions_have(word) ? CU_MEMORYTYPE_DEVICE : type_of(word); /* which asks the driver */
+        const bool own = cw_regions_have(word);
+        const int type = own ? CU_MEMORYTYPE_DEVICE : type_of(word); /* which asks the driver */
         const bool pinned = is_pinned(type, word);
         g->pinned = g->pinned || pinned;
-        g->several = (g->device && cw_shared_use(word, *g->device)) || g->several;
+        g->several = (g->device && !own && use(word, type, *g->device)) || g->several;
         g->hash = pinned ? g->hash : cw_inject_mix(g->hash, word);
-        g->other = g->other || (type >= 0 && !pinned) || (pinned && g->deep && leads_on(word));
+        g->other = g->other || (type >= 0 && !pinned) || (pinned && g->deep && leads_on(word, most_mailbox, NULL));
     }
 }
 

@@ -137,14 +137,10 @@ int cw_transfer_device(CUpti_CallbackId id, const void *params)
 {
     const struct call *call = find(id);
     const cuMemcpy_params *p = params; /* copies of one piece begin with destination and source */
-    int device = -1;
     if (!call || (call->kind != TO_HOST && call->kind != FROM_HOST && call->kind != ANYWHERE))
         return -1;
     const bool out = call->kind == TO_HOST || (call->kind == ANYWHERE && cw_shared_place(p->dst) != CW_PLACE_DEVICE);
-    return cw_inject->api.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, out ? p->src : p->dst) ==
-                   CUDA_SUCCESS
-               ? device
-               : -1;
+    return cw_inject_device_of(out ? p->src : p->dst);
 }
 
 struct cw_host_bytes cw_transfer_host(CUpti_CallbackId id, const void *params)
