@@ -60,7 +60,7 @@ static void check_arguments(void *arguments, struct argp_state *state)
     if (!a->capture.options.argv)
         cw_usage_error(state, "no program: give one after --");
     cw_command_check_when(&a->capture, &a->options.when, state);
-    if (cw_filter_counts(&a->options.filter) && a->options.mode != CW_PC_SERIALIZED)
+    if (!sass && cw_filter_counts(&a->options.filter) && a->options.mode != CW_PC_SERIALIZED)
         cw_usage_error(state,
                        "found --launch-%s with --mode continuous, expected serialized: only then does a sample "
                        "know its launch",
@@ -74,6 +74,13 @@ static const struct cw_option common_options[] = {
      CW_OPTION_LIST(struct pc_arguments, options.filter.kernels, options.filter.kernel_count)},
     {"exclude", 0, "REGEX", "no kernels with a matching name; may be repeated",
      CW_OPTION_LIST(struct pc_arguments, options.filter.excluded, options.filter.excluded_count)},
+    {"range", 0, "REGEX",
+     "only while a user range (NVTX, counterworks/annotate.h) with a matching name is open (default: all the time)",
+     CW_OPTION_TEXT(struct pc_arguments, options.filter.range)},
+    {"launch-skip", 0, "N", "leave out the first N launches that match everything else (pc: --mode serialized)",
+     CW_OPTION_NUMBER(struct pc_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
+    {"launch-count", 0, "N", "at most N of the matching launches (pc: --mode serialized)",
+     CW_OPTION_NUMBER(struct pc_arguments, options.filter.launch_count, 0, UINT32_MAX)},
     {CW_OPTION_GROUP(struct pc_arguments, options.when, cw_command_when_options)},
     {"code", 0, "all|none",
      "all (default): keep the code that runs, so that the file alone gives source lines; none: leave it out",
@@ -92,14 +99,6 @@ static const struct cw_option pc_options[] = {
     {"stall-reasons", 0, "A,B",
      "only these stall reasons, such as long_scoreboard, or the older MEMORY_DEPENDENCY (default: all)",
      CW_OPTION_TAKE(split_reasons)},
-    {"range", 0, "REGEX",
-     "sample only while a user range (NVTX, counterworks/annotate.h) with a matching name is open (default: all the "
-     "time)",
-     CW_OPTION_TEXT(struct pc_arguments, options.filter.range)},
-    {"launch-skip", 0, "N", "serialized: leave out the first N launches that match everything else",
-     CW_OPTION_NUMBER(struct pc_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
-    {"launch-count", 0, "N", "serialized: sample at most N of the matching launches",
-     CW_OPTION_NUMBER(struct pc_arguments, options.filter.launch_count, 0, UINT32_MAX)},
     {"list", 0, NULL, "print the stall reasons of this node's GPU", CW_OPTION_FLAG(struct pc_arguments, list)},
     {"flush", 0, "SECONDS", "write samples at least this often (default: 1)", CW_OPTION_RARE,
      CW_OPTION_UNITS(struct pc_arguments, options.flush_ns, 0, 1000000, 1000000000)},
@@ -169,8 +168,7 @@ int cw_sass_command(int argc, char **argv)
     static const struct cw_usage usage = {
         sass_options, "-- PROGRAM [ARGUMENT...]\n--list",
         "Runs an unmodified program and counts for each instruction of its kernels. CUPTI patches the kernels for "
-        "that. Counts are fetched when a context or the program ends, so a program that is killed leaves none. The "
-        "code is kept in the file. The program's exit status is passed on.\v"
+        "that. The code is kept in the file. The program's exit status is passed on.\v"
         "Example:\n  $0 --list\n"
         "  $0 -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed -o run.cwd -- ./app"};
     return run(&usage, argc, argv, true);

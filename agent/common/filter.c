@@ -96,12 +96,15 @@ bool cw_filter_kernel(struct cw_filter *f, const char *kernel)
     return f->last_matches;
 }
 
+bool cw_filter_count(struct cw_filter *f)
+{
+    const uint64_t number = f->launches++;
+    return number >= f->options.launch_skip && number - f->options.launch_skip < f->options.launch_count;
+}
+
 bool cw_filter_launch(struct cw_filter *f, const char *kernel, bool in_range)
 {
-    if ((f->ranges.count && !in_range) || !cw_filter_kernel(f, kernel))
-        return false;
-    uint64_t number = f->launches++;
-    return number >= f->options.launch_skip && number - f->options.launch_skip < f->options.launch_count;
+    return (!f->ranges.count || in_range) && cw_filter_kernel(f, kernel) && cw_filter_count(f);
 }
 
 bool cw_filter_name_is_listed(const char *list, const char *name)

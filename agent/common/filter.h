@@ -41,6 +41,8 @@ bool cw_filter_range(const struct cw_filter *filter, const char *name);
 /* Whether the filter selects the kernel by its name, apart from the conditions on launches. The name is the driver's,
  * "" for a graph; it is matched both as it is and demangled. */
 bool cw_filter_kernel(struct cw_filter *filter, const char *kernel);
+/* Counts a launch that matches everything else. Whether the filter selects it by its number. */
+bool cw_filter_count(struct cw_filter *filter);
 /* Whether the filter selects a launch, and counts the launch. `in_range`: it lies in a selected range. */
 bool cw_filter_launch(struct cw_filter *filter, const char *kernel, bool in_range);
 

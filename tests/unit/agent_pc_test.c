@@ -12,7 +12,8 @@
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_pc;
-static const CUcontext context = (CUcontext)0x10;
+static const CUcontext context = (CUcontext)0x10, second = (CUcontext)0x20, third = (CUcontext)0x30;
+static CUcontext sampled_one; /* CUPTI fails to deliver samples of two contexts */
 static int launching, starts, stops, fetches, enabled;
 static struct cw_filter_options filter = {.launch_count = UINT64_MAX};
 /* What CUPTI has sampled since it was last asked: five samples and two of them again of each. */
@@ -33,20 +34,20 @@ static CUptiResult quiet(int *calls)
 
 static CUptiResult start(CUpti_PCSamplingStartParams *p)
 {
-    cr_expect_eq(p->ctx, context);
+    cr_expect_eq(p->ctx, sampled_one);
     return quiet(&starts);
 }
 
 static CUptiResult stop(CUpti_PCSamplingStopParams *p)
 {
-    cr_expect_eq(p->ctx, context);
+    cr_expect_eq(p->ctx, sampled_one);
     return quiet(&stops);
 }
 
 static CUptiResult get_data(CUpti_PCSamplingGetDataParams *p)
 {
     CUpti_PCSamplingData *data = p->pcSamplingData;
-    cr_expect_eq(p->ctx, context);
+    cr_expect_eq(p->ctx, sampled_one);
     for (uint32_t i = 0; i < waiting_count; i++) {
         CUpti_PCSamplingPCData *pc = &data->pPcData[i];
         pc->functionName = (char *)waiting[i].function;
@@ -72,13 +73,17 @@ static CUptiResult result_string(CUptiResult result, const char **text)
 static CUptiResult enable(CUpti_PCSamplingEnableParams *p)
 {
     enabled++;
-    return p->ctx == context ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+    cr_expect_null(sampled_one);
+    sampled_one = p->ctx;
+    return p->ctx == context || p->ctx == second || p->ctx == third ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 static CUptiResult disable(CUpti_PCSamplingDisableParams *p)
 {
     enabled--;
-    return p->ctx == context ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+    cr_expect_eq(p->ctx, sampled_one);
+    sampled_one = NULL;
+    return CUPTI_SUCCESS;
 }
 
 static CUptiResult count_reasons(CUpti_PCSamplingGetNumStallReasonsParams *p)
@@ -488,5 +493,82 @@ Test(pc, a_launch_beside_which_sampling_ended_does_not_begin_it_again)
     cr_expect_not(sampled(false));
     cr_expect_not(sampled(false));
     cr_expect_not(enabled);
+    end();
+}
+
+static void launch_in(CUcontext c)
+{
+    const CUpti_CallbackData call = {.context = c, .functionParams = &plain};
+    mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
+    cw_in_flight_launch_entered();
+    launching++;
+    launch_ends_of(&call);
+}
+
+Test(pc, contexts_of_a_device_take_turns)
+{
+    begin(NULL);
+    mode->context_created(second, 0);
+    cr_expect_eq(sampled_one, context);
+    launch_in(second);
+    cr_expect_eq(sampled_one, second, "the first has had its turn");
+    launch_in(context);
+    cr_expect_eq(sampled_one, second, "a turn lasts for a moment");
+    fake_profiler.now_ns += 60000000000;
+    launch_in(second);
+    cr_expect_eq(sampled_one, second);
+    fake_profiler.busy_one = second;
+    launch_in(context);
+    cr_expect_eq(sampled_one, second, "its launches have not ended");
+    fake_profiler.busy_one = NULL;
+    launch_in(context);
+    cr_expect_eq(sampled_one, second, "the next try is not yet due");
+    fake_profiler.now_ns += 60000000000;
+    launch_in(context);
+    cr_expect_eq(sampled_one, context);
+    mode->context_destroyed(context);
+    cr_expect_null(sampled_one);
+    launch_in(second);
+    cr_expect_eq(sampled_one, second);
+    mode->finish();
+    cr_expect_null(sampled_one);
+    mode->context_created(context, 0);
+    end();
+}
+
+Test(pc, a_context_that_does_not_launch_gives_its_turn_away)
+{
+    begin("step");
+    mode->context_created(second, 0);
+    cw_user_range_push(0, "step");
+    cr_expect_eq(starts, 1);
+    launch_in(second);
+    cr_expect_eq(sampled_one, second);
+    cr_expect(starts == 2 && stops == 1);
+    cw_user_range_pop(0);
+    cr_expect_eq(stops, 2);
+    mode->finish();
+    end();
+}
+
+Test(pc, each_context_has_its_turn)
+{
+    CUcontext seen[6];
+    begin(NULL);
+    mode->context_created(second, 0);
+    mode->context_created(third, 0);
+    for (int i = 0; i < 6; i++) {
+        for (int k = 0; k < 3; k++) {
+            launch_in(context);
+            launch_in(second);
+            launch_in(third);
+        }
+        seen[i] = sampled_one;
+        fake_profiler.now_ns += 60000000000;
+    }
+    for (int i = 2; i < 6; i++)
+        cr_expect(seen[i] != seen[i - 1] && seen[i] != seen[i - 2], "%d", i);
+    mode->context_destroyed(third);
+    mode->context_destroyed(second);
     end();
 }

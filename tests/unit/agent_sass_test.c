@@ -6,6 +6,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/modes/sass.h"
 #include "agent/inject/modes/sass_counts.h"
+#include "agent/inject/ranges/user_ranges.h"
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_sass;
@@ -15,7 +16,7 @@ static int enabled, disabled, configured, fetched, watched;
 static CUcontext lazily; /* there CUPTI can patch single kernels only */
 static bool singly;      /* it is to patch single kernels from now on */
 static bool breaks;      /* the capture ends as counting stops */
-static struct cw_filter_options filter;
+static struct cw_filter_options filter = {.launch_count = UINT64_MAX};
 static uint64_t interval_ns = UINT64_C(1) << 60; /* at which counts are sent; 0: at each launch */
 
 static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
@@ -275,6 +276,29 @@ Test(sass, patches_inside_launches_where_all_at_once_is_refused)
 }
 
 /* What CUPTI refuses in one context it does in another. */
+/* As PyTorch's thread for gradients does. */
+Test(sass, what_a_new_thread_launches_first_is_counted_from_its_second_launch)
+{
+    lazily = context;
+    begin();
+    kernel("first");
+    cr_expect(enabled == 2 && disabled == 1, "all at once, which is refused, and lazily");
+    fake_profiler.thread = 2;
+    kernel("first");
+    fake_profiler.thread = 3;
+    kernel("second");
+    kernel("third");
+    cr_expect(enabled == 2 && disabled == 1);
+    kernel("second");
+    cr_expect(enabled == 3 && disabled == 2);
+    kernel("second");
+    cr_expect(enabled == 3 && disabled == 2);
+    mode->finish();
+    launches[2] = 1;
+    expect_sent(3, NULL, 0);
+    end();
+}
+
 Test(sass, each_context_is_patched_as_it_can_be)
 {
     lazily = second;
@@ -654,4 +678,70 @@ Test(sass, each_context_sends_what_it_missed_itself)
     launches[0] = 1;
     expect_sent(0, NULL, 0);
     end();
+}
+
+Test(sass, counts_only_within_ranges_that_are_asked_for)
+{
+    records = 2;
+    filter.range = "step";
+    begin();
+    graph();
+    kernel("_Z3addPfi");
+    cr_expect_eq(enabled, 0);
+    cw_user_range_push(0, "step");
+    kernel("_Z3addPfi");
+    cr_expect(enabled == 1 && !disabled);
+    cw_user_range_push(0, "inner");
+    kernel("_Z3addPfi");
+    cw_user_range_pop(0);
+    cw_user_range_pop(0);
+    cr_expect(enabled == 1 && !disabled, "not before the next launch");
+    kernel("_Z3mulPfi");
+    cr_expect(enabled == 1 && disabled == 1, "its launch is not counted");
+    cw_user_range_push(0, "step");
+    graph();
+    kernel("_Z3addPfi");
+    cw_user_range_pop(0);
+    cr_expect_eq(enabled, 2);
+    mode->finish();
+    launches[0] = 1;
+    expect_sent(0, (const uint64_t[]){20, 22}, 2);
+    end();
+}
+
+Test(sass, counts_only_launches_that_are_asked_for)
+{
+    records = 2;
+    filter.kernels[filter.kernel_count++] = "^add\\(";
+    filter.launch_skip = 1;
+    filter.launch_count = 2;
+    begin();
+    kernel("_Z3addPfi");
+    kernel("_Z3subPfi");
+    cr_expect_eq(enabled, 0);
+    kernel("_Z3addPfi");
+    kernel("_Z3subPfi");
+    kernel("_Z3addPfi");
+    cr_expect(enabled == 1 && !disabled, "other kernels are left out by their names");
+    kernel("_Z3addPfi");
+    cr_expect(enabled == 1 && disabled == 1);
+    kernel("_Z3addPfi");
+    cr_expect_eq(enabled, 1);
+    mode->finish();
+    expect_sent(0, (const uint64_t[]){10, 11}, 2);
+    end();
+}
+
+/* A launch that is left out must not run patched. */
+Test(sass, waits_for_the_end_of_launches_before_one_that_is_left_out)
+{
+    filter.launch_count = 1;
+    begin();
+    kernel("_Z3addPfi");
+    fake_profiler.busy = true;
+    kernel("_Z3addPfi");
+    cr_expect(cw_inject->over);
+    cr_expect(strstr(fake_profiler.failure, "before a launch is left out"), "%s", fake_profiler.failure);
+    cr_expect_eq(disabled, 0);
+    fake_profiler_end();
 }

@@ -22,6 +22,11 @@ struct cw_sampled { /* a context under PC sampling */
     bool running;     /* enabled and able to sample */
     bool started;     /* sampling now; without ranges CUPTI alone controls this */
     bool given_up;    /* CUPTI delivers no more */
+    bool waits;       /* another context of its device has its turn */
+    bool launched;    /* it has launched beside others' turns */
+    uint32_t missed;  /* launches in that turn */
+    uint32_t gave;    /* of these, launches at which it let another go first */
+    uint64_t turn_ns; /* its last turn lasts until then */
     bool aside;       /* disabled for a launch that may wait */
     uint32_t watched; /* correlation of such a launch, the first of its kernel; else 0 */
     uint64_t entered; /* number of launches before that one */
@@ -36,6 +41,9 @@ struct cw_sampled { /* a context under PC sampling */
 };
 
 static const uint64_t short_patience_ns = 100000000; /* for kernels that may wait */
+/* A turn of a context lasts so long, and so many times as long as it takes to change. */
+static const uint64_t turn_ns = 200000000;
+enum { TURNS_A_CHANGE = 10, GIVES = 64 };
 /* For earlier work, before a range begins or ends, and before the program ends. */
 static const uint64_t range_patience_ns = 10000000000, end_patience_ns = 60000000000;
 /* When sampling is disabled, CUPTI hands over all remaining samples at once, and PCs beyond the buffer are lost. */
@@ -56,8 +64,7 @@ static struct {
     struct cw_sampled *contexts[CW_MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
     bool late;                                     /* sampling is to start or stop, and could not yet */
     bool told;                                     /* the message about unsampled launches that may wait was printed */
-    CUcontext left_out[CW_MOST_CONTEXTS]; /* contexts that are not sampled; a message follows when one launches */
-    uint32_t left_out_count;
+    bool told_turns;                               /* the one about contexts that take turns */
 } state CW_STATE;
 #define self (&state)
 
@@ -220,14 +227,14 @@ static void start(struct cw_sampled *s)
     s->since_ns = cw_inject_now_ns();
 }
 
-/* Whether a context of the device is sampled already. CUPTI fails to deliver samples for two contexts of a device, so
- * only the first is sampled. */
-static bool is_sampled(uint32_t device)
+/* The context of a device whose turn it is, or NULL. CUPTI fails to deliver samples for two contexts of a device, so
+ * they take turns. */
+static struct cw_sampled *sampled_on(uint32_t device)
 {
     for (uint32_t i = 0; i < self->context_count; i++)
-        if (self->contexts[i]->device == device)
-            return true;
-    return false;
+        if (self->contexts[i]->device == device && !self->contexts[i]->waits)
+            return self->contexts[i];
+    return NULL;
 }
 
 /* Enables sampling; only then does CUPTI list stall reasons and accept attributes. */
@@ -249,11 +256,6 @@ static void enable(struct cw_sampled *s)
 
 static void context_created(CUcontext context, uint32_t device)
 {
-    if (is_sampled(device)) {
-        if (self->left_out_count < CW_MOST_CONTEXTS)
-            self->left_out[self->left_out_count++] = context;
-        return;
-    }
     if (self->context_count == CW_MOST_CONTEXTS) {
         cw_inject_say_contexts();
         return;
@@ -263,10 +265,12 @@ static void context_created(CUcontext context, uint32_t device)
         cw_inject_fail_memory();
         return;
     }
-    self->contexts[self->context_count++] = s;
     s->context = context;
     s->device = device;
-    enable(s);
+    s->waits = sampled_on(device);
+    self->contexts[self->context_count++] = s;
+    if (!s->waits)
+        enable(s);
 }
 
 /* ---- chosen launches ------------------------------------------------------------------------------------------- */
@@ -532,15 +536,19 @@ static void lose(const char *what)
     cw_inject_fail(CW_ERR_DEVICE, "found a launch that does not end before %s does; the last samples are lost", what);
 }
 
+static void tell_missed(const struct cw_sampled *s)
+{
+    if (s->launched && !s->arena)
+        cw_say("a context of a GPU launched kernels beside another's, and had no turn: they are not sampled");
+}
+
 static void context_destroyed(CUcontext context)
 {
     bool waited = !find(context) || cw_in_flight_wait(cw_in_flight_no_launch);
     struct cw_sampled *s = find(context);
-    for (uint32_t i = self->left_out_count; i-- > 0;)
-        if (self->left_out[i] == context) /* another context may get its address */
-            self->left_out[i] = self->left_out[--self->left_out_count];
     if (!s)
         return;
+    tell_missed(s);
     if (waited)
         stop(s);
     else
@@ -626,8 +634,79 @@ static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_s
     cw_kernel_seen(cw_inject_kernel(id, call), rests, entered);
 }
 
+/* ---- several contexts of a device ------------------------------------------------------------------------------- */
+
+/* Ends the turn of a context, once its launches have ended. Other threads launch nothing meanwhile. */
+static bool end_turn(CUcontext context)
+{
+    const bool rests = cw_idle_wait(context, short_patience_ns);
+    struct cw_sampled *s = find(context);
+    if (!s || !rests || !may_call())
+        return !s;
+    if (s->running)
+        stop(s);
+    s->waits = true;
+    return true;
+}
+
+/* Whether a context has its turn next: of those that launch, the one that has waited longest. It lets one go first for
+ * a few launches, as that may launch no more. */
+static bool is_next(struct cw_sampled *s, const struct cw_sampled *other, uint64_t now_ns)
+{
+    bool next = true;
+    if (now_ns < other->turn_ns)
+        return false;
+    for (uint32_t i = 0; i < self->context_count; i++) {
+        const struct cw_sampled *c = self->contexts[i];
+        next = next && !(c->device == s->device && c->waits && c->missed && c->turn_ns < s->turn_ns);
+    }
+    return next || s->gave++ >= GIVES;
+}
+
+static void begin_turn(struct cw_sampled *s)
+{
+    for (uint32_t i = 0; i < self->context_count; i++)
+        if (self->contexts[i]->device == s->device)
+            self->contexts[i]->missed = self->contexts[i]->gave = 0;
+    s->waits = false;
+    enable(s);
+    if (!self->told_turns)
+        cw_say("contexts of a GPU take turns: each is sampled for a part of its time");
+    self->told_turns = true;
+}
+
+/* Gives a context its turn, once that of another has lasted. */
+static void take_turn(CUcontext context)
+{
+    struct cw_sampled *s = find(context);
+    const uint64_t from_ns = cw_inject_now_ns();
+    if (!s || !s->waits || s->given_up)
+        return;
+    s->launched = true;
+    s->missed++;
+    const struct cw_sampled *other = sampled_on(s->device);
+    if (other && (other->aside || !is_next(s, other, from_ns)))
+        return;
+    const CUcontext before = other ? other->context : NULL;
+    bool free = cw_in_flight_wait(cw_in_flight_no_launch);
+    cw_in_flight_hold();
+    free = free && (!before || end_turn(before)) && cw_idle_wait(context, short_patience_ns) && may_call();
+    cw_in_flight_release();
+    if (!(s = find(context)) || cw_inject->over)
+        return;
+    if (free && !sampled_on(s->device))
+        begin_turn(s);
+    const uint64_t now_ns = cw_inject_now_ns(), pause_ns = TURNS_A_CHANGE * (now_ns - from_ns);
+    struct cw_sampled *sampled = sampled_on(s->device);
+    if (sampled)
+        sampled->turn_ns = now_ns + (pause_ns > turn_ns ? pause_ns : turn_ns);
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------- */
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
+    take_turn(call->context);
     struct cw_sampled *s = find(call->context);
     if (s && s->aside && !s->watched)
         step_back(call->context, short_patience_ns);
@@ -658,11 +737,6 @@ static void flush_when_quiet(CUcontext context)
 
 static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    for (uint32_t i = 0; i < self->left_out_count; i++)
-        if (self->left_out[i] == call->context) {
-            cw_say("a second context of a GPU launches kernels, which are not sampled");
-            self->left_out_count = 0;
-        }
     struct cw_sampled *s = find(call->context);
     if (s && s->watched && s->watched == call->correlationId)
         see(id, call, s);
@@ -709,6 +783,8 @@ static void finish_one(CUcontext context)
         stop(s);
     else if (s && s->running)
         lose("the program");
+    if (s)
+        tell_missed(s);
 }
 
 static void finish(void)

@@ -10,7 +10,8 @@
  * launch, and nothing keeps it from it. Without, it patches the kernels that are loaded when it is enabled, and no
  * others: so at the first launch of a kernel its code is loaded, and CUPTI enabled again on an idle GPU, or else the
  * launch is not counted. Of cuBLAS's code CUPTI can only patch single kernels, lazily; otherwise it is refused. It
- * counts as enabled then. All of NCCL's code takes 6 s each time, so where there are collectives single kernels are
+ * counts as enabled then. Inside a thread's first launch it patches nothing, and tries that kernel no more until it is
+ * enabled again. All of NCCL's code takes 6 s each time, so where there are collectives single kernels are
  * patched as well: counting pauses around collectives, and other kernels of such programs wait for none that follows.
  */
 #define _GNU_SOURCE
@@ -27,6 +28,7 @@
 #include "agent/inject/memory/graph.h"
 #include "agent/inject/modes/sass_counts.h"
 #include "agent/inject/ranges/gate.h"
+#include "agent/inject/ranges/user_ranges.h"
 
 struct patched { /* a context under SASS metrics */
     CUcontext context;
@@ -49,7 +51,7 @@ static struct {
     uint32_t metric_count;
     struct cw_sass_metric *metrics;
     struct cw_filter_options options;
-    struct cw_filter filter;            /* selects kernels */
+    struct cw_filter filter;            /* selects kernels, ranges and launches */
     uint64_t ids[CW_SASS_MOST_METRICS]; /* CUPTI's ids of the metrics */
     uint64_t configured;                /* bit for each device number */
     uint32_t context_count;
@@ -61,6 +63,7 @@ static struct {
     bool heavy;                  /* there are collectives: patching all loaded kernels takes long */
     uint32_t pausing;            /* threads that wait until nothing is counted */
     uint64_t hazards;            /* events so far that must not meet patched kernels */
+    uint64_t threads[64];        /* a bit for each that has launched, by a hash */
 } state CW_STATE;
 #define self (&state)
 
@@ -68,9 +71,11 @@ struct cw_sass_kernel { /* a kernel that a context has launched */
     CUcontext context;
     const char *key; /* the driver's own text, the same pointer at every launch */
     char *name;
-    bool wanted, counted, collective;
-    uint32_t loaded;  /* its context's enables when it was loaded, which did not patch it; or NOT_LOADED */
-    uint32_t patched; /* its context's enables when it was patched lazily */
+    bool wanted, collective; /* wanted: by its name */
+    bool chosen, counted;    /* a launch is to be counted; it has counts */
+    uint32_t loaded;         /* its context's enables when it was loaded, which did not patch it; or NOT_LOADED */
+    uint32_t patched;        /* its context's enables when it was patched lazily */
+    uint32_t unseen;         /* its context's enables when it was not, in the first launch of a thread */
 };
 
 /* Limits on waits for earlier work: at the end, before a graph or a kernel that launches others, and before a kernel is
@@ -99,10 +104,13 @@ static bool setup(struct cw_reader *in)
     cw_filter_read(in, &self->options, cw_inject->arena);
     if (!cw_gate_read(in))
         return false;
+    if (!self->metrics || in->status != CW_OK || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
+        return false;
+    if (self->options.range)
+        cw_user_ranges_filter(&self->filter);
     return cw_inject_good(cw_inject->api.cuptiEnableCallback(1, cw_inject->subscriber, CUPTI_CB_DOMAIN_RESOURCE,
                                                              CUPTI_CBID_RESOURCE_MODULE_PROFILED),
-                          "cuptiEnableCallback") &&
-           self->metrics && in->status == CW_OK && cw_filter_open(&self->filter, &self->options, NULL) == CW_OK;
+                          "cuptiEnableCallback");
 }
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
@@ -263,7 +271,7 @@ static uint32_t take_uncounted(CUcontext context, char **first)
             self->launched[kept++] = *l;
             continue;
         }
-        const bool missed = l->wanted && !l->counted;
+        const bool missed = l->chosen && !l->counted;
         count += missed;
         if (missed && !*first)
             *first = l->name;
@@ -573,7 +581,8 @@ static void patch(CUcontext context)
 
 static bool is_patched(const struct patched *p, const struct cw_sass_kernel *k)
 {
-    return p->running && (p->lazy ? k->patched == p->enables : k->loaded < p->enables);
+    const uint32_t now = p->enables;
+    return p->running && (p->lazy ? k->patched == now && k->unseen != now : k->loaded < now);
 }
 
 /* Loads a kernel's code at its first launch. Other threads may go on meanwhile, and add and remove contexts. Code that
@@ -592,8 +601,18 @@ static void load_kernel(CUpti_CallbackId id, const CUpti_CallbackData *call)
         k->loaded = (enables < p->enables ? enables : p->enables) + !loaded;
 }
 
-/* Lets CUPTI patch a kernel inside its launch, on an idle GPU if that can be. */
-static void patch_inside(CUcontext context, const char *name)
+/* Whether the thread launches for the first time. */
+static bool is_new_thread(void)
+{
+    const uint64_t hash = cw_inject_mix(cw_inject_thread(), 0), bit = UINT64_C(1) << (hash & 63);
+    uint64_t *const bits = &self->threads[hash >> 6 & 63];
+    const bool is_new = !(*bits & bit);
+    *bits |= bit;
+    return is_new;
+}
+
+/* Lets CUPTI patch a kernel inside its launch, on an idle GPU if that can be. is_new: the thread is. */
+static void patch_inside(CUcontext context, const char *name, bool is_new)
 {
     struct patched *p = find(context);
     if (!p || !p->running)
@@ -601,24 +620,28 @@ static void patch_inside(CUcontext context, const char *name)
     comes_to_rest(context);
     struct cw_sass_kernel *k = find_kernel(context, name);
     p = find(context);
-    if (p && k)
-        k->patched = p->enables;
+    if (!p || !k)
+        return;
+    k->patched = p->enables;
+    if (is_new)
+        k->unseen = p->enables;
 }
 
-/* Whether a launch is counted, or not wanted. */
+/* Whether a chosen launch is counted. */
 static bool count_kernel(CUcontext context, const char *name)
 {
     const struct patched *p = find(context);
     const struct cw_sass_kernel *k = find_kernel(context, name);
-    if (k && k->wanted && !is_patched(p, k)) {
-        if (!p->running || !p->lazy)
+    const bool is_new = is_new_thread() && p->running && p->lazy;
+    if (k && !is_patched(p, k)) {
+        if (!p->running || !p->lazy || k->unseen == p->enables)
             patch(context);
         if ((p = find(context)) && p->lazy)
-            patch_inside(context, name);
+            patch_inside(context, name, is_new);
         p = find(context);
         k = find_kernel(context, name);
     }
-    return k && (!k->wanted || (p && is_patched(p, k)));
+    return k && p && is_patched(p, k);
 }
 
 /* Sends counts at intervals, because a program may be killed. */
@@ -635,31 +658,44 @@ static void hand_over_in_time(CUcontext context)
         p->due_ns = now_ns + (pause_ns > self->flush_ns ? pause_ns : self->flush_ns);
 }
 
+/* Whether the options select a launch, whose kernel's name is wanted or not; counts it for them. */
+static bool choose(bool wanted, bool in_range)
+{
+    return !cw_gate->closed && in_range && wanted && cw_filter_count(&self->filter);
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const bool graph = cw_inject_launches_graph(id);
+    const bool in_range = !self->options.range || cw_user_ranges_wanted_count();
     struct patched *p = find(call->context);
     if (!p || (!graph && !cw_stream_runs_launch(id, call)))
         return;
     if (!graph && !cw_gate->closed)
         load_kernel(id, call);
-    const struct cw_sass_kernel *known = graph ? NULL : find_kernel(call->context, call->symbolName);
+    const char *name = graph || !call->symbolName ? "" : call->symbolName;
+    struct cw_sass_kernel *known = graph ? NULL : find_kernel(call->context, call->symbolName);
+    const bool wanted = known ? known->wanted : cw_filter_kernel(&self->filter, name);
+    const bool chosen = choose(wanted, in_range);
+    if (known)
+        known->chosen |= chosen;
     const bool collective = known ? known->collective : !graph && cw_reach_by_name(call->symbolName);
     const bool launcher = !graph && cw_module_launches(call->symbolName);
     const bool apart = graph || collective || launcher;
     self->heavy |= collective;
-    if (apart)
+    if (apart || (wanted && !chosen && !cw_gate->closed))
         pause_all(graph        ? "a CUDA graph is launched"
                   : collective ? "a collective is launched"
-                               : "a kernel is launched that launches others");
+                  : launcher   ? "a kernel is launched that launches others"
+                               : "a launch is left out");
     for (uint32_t i = 0; i < self->context_count; i++)
         self->contexts[i].beside |= apart;
     if (cw_gate->closed || !(p = find(call->context)))
         return;
     p->launched = true;
-    p->graphs += graph;
-    p->launchers += collective || launcher;
-    const bool missed = !apart && !count_kernel(call->context, call->symbolName);
+    p->graphs += graph && (chosen || (in_range && !wanted)); /* it may have kernels that are wanted */
+    p->launchers += !graph && apart && chosen;
+    const bool missed = chosen && !apart && !count_kernel(call->context, call->symbolName);
     if ((p = find(call->context)))
         p->others += missed;
     hand_over_in_time(call->context);

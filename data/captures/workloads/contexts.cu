@@ -1,5 +1,6 @@
-// contexts: three contexts of one device, the primary one and two made with the driver's own calls, whose launches take
-// turns. Each adds to memory of its own, so what it holds at the end says whether every launch counted once.
+// contexts [TURNS]: three contexts of one device, the primary one and two made with the driver's own calls, whose
+// launches take turns. Each has a kernel and adds to memory of its own, so what it holds at the end says whether every
+// launch counted once.
 #include "check.cuh"
 
 #include <cuda.h>
@@ -8,7 +9,7 @@ constexpr int count = 1 << 16;
 constexpr int threads = 256;
 constexpr int contexts = 3;
 
-__global__ void add(int *values, int much)
+template <int context> __global__ void add(int *values, int much)
 {
     values[blockIdx.x * threads + threadIdx.x] += much;
 }
@@ -21,8 +22,10 @@ static void driver(CUresult result)
     }
 }
 
-int main()
+int main(int argc, char **argv)
 {
+    const int turns = argc > 1 ? atoi(argv[1]) : 2;
+    void (*const kernels[contexts])(int *, int) = {add<0>, add<1>, add<2>};
     CUcontext context[contexts];
     CUdevice device;
     int *values[contexts], expected[contexts] = {};
@@ -36,11 +39,11 @@ int main()
         CHECK(cudaMalloc(&values[i], count * sizeof(int)));
         CHECK(cudaMemset(values[i], 0, count * sizeof(int)));
     }
-    for (int turn = 0; turn < 2; turn++)
+    for (int turn = 0; turn < turns; turn++)
         for (int i = 0; i < contexts; i++) {
             driver(cuCtxSetCurrent(context[i]));
             for (int k = 0; k <= i; k++) {
-                add<<<count / threads, threads>>>(values[i], k + 1);
+                kernels[i]<<<count / threads, threads>>>(values[i], k + 1);
                 expected[i] += k + 1;
             }
         }
