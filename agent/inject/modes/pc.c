@@ -41,7 +41,7 @@ struct cw_sampled { /* a context under PC sampling */
 };
 
 static const uint64_t short_patience_ns = 100000000; /* for kernels that may wait */
-/* A turn of a context lasts so long, and so many times as long as it takes to change. */
+/* A turn of a context lasts so long and, from its second turn on, so many times as long as it takes to change. */
 static const uint64_t turn_ns = 200000000;
 enum { TURNS_A_CHANGE = 10, GIVES = 64 };
 /* For earlier work, before a range begins or ends, and before the program ends. */
@@ -675,11 +675,11 @@ static void begin_turn(struct cw_sampled *s)
     self->told_turns = true;
 }
 
-/* Gives a context its turn, once that of another has lasted. */
+/* Gives a context its turn, once that of another has lasted, if both have come to rest. */
 static void take_turn(CUcontext context)
 {
-    struct cw_sampled *s = find(context);
     const uint64_t from_ns = cw_inject_now_ns();
+    struct cw_sampled *s = find(context);
     if (!s || !s->waits || s->given_up)
         return;
     s->launched = true;
@@ -694,12 +694,12 @@ static void take_turn(CUcontext context)
     cw_in_flight_release();
     if (!(s = find(context)) || cw_inject->over)
         return;
+    const bool first = !s->arena;
     if (free && !sampled_on(s->device))
         begin_turn(s);
-    const uint64_t now_ns = cw_inject_now_ns(), pause_ns = TURNS_A_CHANGE * (now_ns - from_ns);
-    struct cw_sampled *sampled = sampled_on(s->device);
-    if (sampled)
-        sampled->turn_ns = now_ns + (pause_ns > turn_ns ? pause_ns : turn_ns);
+    const uint64_t now_ns = cw_inject_now_ns(), pause_ns = first ? 0 : TURNS_A_CHANGE * (now_ns - from_ns);
+    if ((s = sampled_on(s->device)))
+        s->turn_ns = now_ns + (pause_ns > turn_ns ? pause_ns : turn_ns);
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */

@@ -10,3 +10,8 @@ metric-eval "$captures/gemm.cwd" -m smsp__inst_executed.sum,smsp__thread_inst_ex
 # Three kernels of a program on an H200, each launched five times: 32 threads for each warp.
 metric-eval "$captures/sass_nvtx.cwd" --csv - | columns function,metric,sum |
     awk -F, 'NR > 1 {n[$(NF - 1) " of " $1] += $NF} END {for (k in n) print n[k], k}' | sort -n
+# Of the same, all launches in ranges of one name, and the second launch of another kernel.
+for part in range launch; do
+    metric-eval show "$captures/sass_$part.cwd" | grep filter
+    metric-eval "$captures/sass_$part.cwd" --csv - | columns function,sum | awk -F, 'NR > 1 {n[$1] += $NF} END {for (k in n) print n[k], k}'
+done
