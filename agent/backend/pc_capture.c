@@ -65,7 +65,7 @@ enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_prog
         return status;
     const bool chosen = o->filter.kernel_count || o->filter.excluded_count || cw_filter_counts(&o->filter) ||
                         cw_trace_window_any(&o->when, &(struct cw_filter_options){.launch_count = UINT64_MAX});
-    if (o->sass && chosen)
+    if (o->sass && (chosen || o->filter.range))
         return cw_error_set(err, CW_ERR_APP, "%s launched no requested kernel, so nothing was captured", name);
     if (o->sass && o->filter.devices)
         return cw_error_set(err, CW_ERR_APP, "%s launched no kernel on a requested GPU", name);

@@ -102,6 +102,11 @@ bool cw_filter_count(struct cw_filter *f)
     return number >= f->options.launch_skip && number - f->options.launch_skip < f->options.launch_count;
 }
 
+bool cw_filter_is_done(const struct cw_filter *f)
+{
+    return f->launches >= f->options.launch_skip && f->launches - f->options.launch_skip >= f->options.launch_count;
+}
+
 bool cw_filter_launch(struct cw_filter *f, const char *kernel, bool in_range)
 {
     return (!f->ranges.count || in_range) && cw_filter_kernel(f, kernel) && cw_filter_count(f);

@@ -43,6 +43,8 @@ bool cw_filter_range(const struct cw_filter *filter, const char *name);
 bool cw_filter_kernel(struct cw_filter *filter, const char *kernel);
 /* Counts a launch that matches everything else. Whether the filter selects it by its number. */
 bool cw_filter_count(struct cw_filter *filter);
+/* Whether it selects none of the launches that follow, by their number. */
+bool cw_filter_is_done(const struct cw_filter *filter);
 /* Whether the filter selects a launch, and counts the launch. `in_range`: it lies in a selected range. */
 bool cw_filter_launch(struct cw_filter *filter, const char *kernel, bool in_range);
 

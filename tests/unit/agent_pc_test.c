@@ -383,15 +383,20 @@ Test(pc, a_program_ends_with_a_kernel_that_waits)
 
 /* ---- some kernels and launches ---------------------------------------------------------------------------------- */
 
-static void run_kernel(const char *function, uint32_t correlation)
+static void run_kernel_in(CUcontext c, const char *function, uint32_t correlation)
 {
     const CUpti_CallbackData call = {
-        .context = context, .functionParams = &plain, .symbolName = function, .correlationId = correlation};
+        .context = c, .functionParams = &plain, .symbolName = function, .correlationId = correlation};
     mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
     cw_in_flight_launch_entered();
     launching++;
     waiting[waiting_count++] = (struct sampled){function, correlation};
     launch_ends_of(&call);
+}
+
+static void run_kernel(const char *function, uint32_t correlation)
+{
+    run_kernel_in(context, function, correlation);
 }
 
 /* The last batch that the agent was sent: the function of its only record, "" for none. */
@@ -569,6 +574,65 @@ Test(pc, each_context_has_its_turn)
     for (int i = 2; i < 6; i++)
         cr_expect(seen[i] != seen[i - 1] && seen[i] != seen[i - 2], "%d", i);
     mode->context_destroyed(third);
+    mode->context_destroyed(second);
+    end();
+}
+
+Test(pc, a_turn_is_not_ended_for_a_context_that_does_not_rest)
+{
+    begin(NULL);
+    mode->context_created(second, 0);
+    fake_profiler.busy_one = second;
+    launch_in(second);
+    cr_expect_eq(sampled_one, context);
+    mode->context_destroyed(second);
+    end();
+}
+
+Test(pc, turns_do_not_change_where_nothing_is_to_be_sampled)
+{
+    begin("step");
+    mode->context_created(second, 0);
+    launch_in(second);
+    cr_expect_eq(sampled_one, context);
+    cw_user_range_push(0, "step");
+    launch_in(second);
+    cr_expect_eq(sampled_one, second);
+    cw_user_range_pop(0);
+    mode->context_destroyed(second);
+    end();
+}
+
+/* A function of the host comes behind its last launch. */
+Test(pc, a_context_that_was_set_aside_gives_its_turn_away)
+{
+    static const struct fake_name names[] = {{CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, "cuLaunchHostFunc"}, {0}};
+    const CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER, .context = context};
+    begin(NULL);
+    fake_names = names;
+    mode->context_created(second, 0);
+    mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, &call);
+    cr_expect_null(sampled_one);
+    launch_in(second);
+    cr_expect_eq(sampled_one, second);
+    mode->context_destroyed(second);
+    end();
+}
+
+Test(pc, only_launches_that_can_be_sampled_are_numbered)
+{
+    reason_count = 2;
+    filter.launch_count = 2;
+    begin(NULL);
+    mode->context_created(second, 0);
+    run_kernel_in(second, "_Z3addPfi", 1);
+    expect_sent("_Z3addPfi", 1);
+    run_kernel("_Z3addPfi", 2); /* beside the turn of the second */
+    run_kernel("_Z3addPfi", 3);
+    run_kernel_in(second, "_Z3addPfi", 4);
+    waiting_count = 0;
+    run_kernel_in(second, "_Z3addPfi", 4);
+    expect_sent("_Z3addPfi", 1);
     mode->context_destroyed(second);
     end();
 }

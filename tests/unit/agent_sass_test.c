@@ -276,6 +276,30 @@ Test(sass, patches_inside_launches_where_all_at_once_is_refused)
 }
 
 /* What CUPTI refuses in one context it does in another. */
+Test(sass, each_context_is_patched_as_it_can_be)
+{
+    lazily = second;
+    begin();
+    mode->context_created(second, 0);
+    kernel("first");
+    kernel_in(second, "first");
+    cr_expect(enabled == 3 && disabled == 1);
+    kernel("second");
+    cr_expect(enabled == 4 && disabled == 2);
+    kernel_in(second, "second");
+    cr_expect(enabled == 4 && disabled == 2);
+    mode->context_destroyed(second);
+    end();
+}
+
+static int waits;
+
+static void count_wait(void)
+{
+    waits++;
+    fake_profiler.beside = count_wait;
+}
+
 /* As PyTorch's thread for gradients does. */
 Test(sass, what_a_new_thread_launches_first_is_counted_from_its_second_launch)
 {
@@ -299,28 +323,20 @@ Test(sass, what_a_new_thread_launches_first_is_counted_from_its_second_launch)
     end();
 }
 
-Test(sass, each_context_is_patched_as_it_can_be)
+Test(sass, a_thread_that_has_launched_what_is_not_wanted_is_not_new)
 {
-    lazily = second;
+    lazily = context;
+    filter.kernels[filter.kernel_count++] = "^sub\\(";
     begin();
-    mode->context_created(second, 0);
-    kernel("first");
-    kernel_in(second, "first");
-    cr_expect(enabled == 3 && disabled == 1);
-    kernel("second");
-    cr_expect(enabled == 4 && disabled == 2);
-    kernel_in(second, "second");
-    cr_expect(enabled == 4 && disabled == 2);
-    mode->context_destroyed(second);
+    kernel("_Z3subPfi");
+    fake_profiler.thread = 2;
+    kernel("_Z3addPfi");
+    kernel("_Z3subPi");
+    kernel("_Z3subPi");
+    cr_expect(enabled == 2 && disabled == 1);
+    mode->finish();
+    expect_sent(2, NULL, 0);
     end();
-}
-
-static int waits;
-
-static void count_wait(void)
-{
-    waits++;
-    fake_profiler.beside = count_wait;
 }
 
 /* CUPTI waits inside the launch otherwise, and holds up all others. */
@@ -744,4 +760,18 @@ Test(sass, waits_for_the_end_of_launches_before_one_that_is_left_out)
     cr_expect(strstr(fake_profiler.failure, "before a launch is left out"), "%s", fake_profiler.failure);
     cr_expect_eq(disabled, 0);
     fake_profiler_end();
+}
+
+Test(sass, a_launch_that_is_left_out_does_not_wait_for_other_contexts)
+{
+    filter.launch_count = 1;
+    begin();
+    mode->context_created(second, 0);
+    kernel_in(second, "_Z3addPfi");
+    fake_profiler.busy_one = second;
+    kernel("_Z3addPfi");
+    cr_expect(!cw_inject->over && enabled == 1 && !disabled);
+    fake_profiler.busy_one = NULL;
+    mode->context_destroyed(second);
+    end();
 }

@@ -26,7 +26,9 @@ struct cw_sampled { /* a context under PC sampling */
     bool launched;    /* it has launched beside others' turns */
     uint32_t missed;  /* launches in that turn */
     uint32_t gave;    /* of these, launches at which it let another go first */
-    uint64_t turn_ns; /* its last turn lasts until then */
+    uint64_t turn_ns; /* its last turn lasts until then, or its last try was then */
+    uint64_t next_ns; /* not before this time another try */
+    uint64_t last_ns; /* its last launch */
     bool aside;       /* disabled for a launch that may wait */
     uint32_t watched; /* correlation of such a launch, the first of its kernel; else 0 */
     uint64_t entered; /* number of launches before that one */
@@ -42,7 +44,7 @@ struct cw_sampled { /* a context under PC sampling */
 
 static const uint64_t short_patience_ns = 100000000; /* for kernels that may wait */
 /* A turn of a context lasts so long and, from its second turn on, so many times as long as it takes to change. */
-static const uint64_t turn_ns = 200000000;
+static const uint64_t turn_ns = 200000000, turn_patience_ns = 1000000000;
 enum { TURNS_A_CHANGE = 10, GIVES = 64 };
 /* For earlier work, before a range begins or ends, and before the program ends. */
 static const uint64_t range_patience_ns = 10000000000, end_patience_ns = 60000000000;
@@ -64,7 +66,8 @@ static struct {
     struct cw_sampled *contexts[CW_MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
     bool late;                                     /* sampling is to start or stop, and could not yet */
     bool told;                                     /* the message about unsampled launches that may wait was printed */
-    bool told_turns;                               /* the one about contexts that take turns */
+    bool told_missed;                              /* the one about contexts that had no turn */
+    uint32_t turns;                                /* changes of turns; the message about them follows the second */
 } state CW_STATE;
 #define self (&state)
 
@@ -308,17 +311,6 @@ static void choose(uint32_t correlation)
     self->chosen_count++;
 }
 
-/* Counts a launch for the filter. A CUDA graph has no name of its own: it counts if all kernels are wanted. */
-static void count_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    const bool graph = cw_inject_launches_graph(id);
-    if (!cw_filter_counts(&self->options) || (!graph && !cw_stream_runs_launch(id, call)))
-        return;
-    const char *name = graph || !call->symbolName ? "" : call->symbolName;
-    if (!cw_gate->closed && cw_filter_launch(&self->filter, name, cw_user_ranges_wanted_count() > 0))
-        choose(call->correlationId);
-}
-
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
 /* Index of the reason with CUPTI's number. */
@@ -517,10 +509,16 @@ static bool settle_one(CUcontext context, bool open)
     return !s || (rests && may_call());
 }
 
-/* Starts or pauses sampling: it runs while the gate is open and a wanted range is open, or none was named. */
+/* Whether there is something to sample: the gate is open, and a wanted range is, or none was named. */
+static bool is_open(uint32_t ranges)
+{
+    return !cw_gate->closed && (ranges || !self->options.range);
+}
+
+/* Starts or pauses sampling. */
 static void settle(uint32_t ranges)
 {
-    const bool open = !cw_gate->closed && (ranges || !self->options.range);
+    const bool open = is_open(ranges);
     self->late = false;
     for (uint32_t i = 0; by_range() && i < self->context_count && !cw_inject->over; i++) {
         const struct cw_sampled *s = self->contexts[i];
@@ -538,8 +536,10 @@ static void lose(const char *what)
 
 static void tell_missed(const struct cw_sampled *s)
 {
-    if (s->launched && !s->arena)
-        cw_say("a context of a GPU launched kernels beside another's, and had no turn: they are not sampled");
+    if (!s->launched || s->arena || self->told_missed)
+        return;
+    cw_say("a context of a GPU launched kernels beside another's, and had no turn: they are not sampled");
+    self->told_missed = true;
 }
 
 static void context_destroyed(CUcontext context)
@@ -639,22 +639,23 @@ static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_s
 /* Ends the turn of a context, once its launches have ended. Other threads launch nothing meanwhile. */
 static bool end_turn(CUcontext context)
 {
-    const bool rests = cw_idle_wait(context, short_patience_ns);
+    const bool rests = cw_idle_wait(context, turn_patience_ns);
     struct cw_sampled *s = find(context);
     if (!s || !rests || !may_call())
         return !s;
     if (s->running)
         stop(s);
     s->waits = true;
+    s->aside = false;
     return true;
 }
 
 /* Whether a context has its turn next: of those that launch, the one that has waited longest. It lets one go first for
- * a few launches, as that may launch no more. */
+ * a few launches, as that may launch no more. A turn ends early if its context launches nothing. */
 static bool is_next(struct cw_sampled *s, const struct cw_sampled *other, uint64_t now_ns)
 {
     bool next = true;
-    if (now_ns < other->turn_ns)
+    if (now_ns < s->next_ns || (now_ns < other->turn_ns && now_ns - other->last_ns < turn_ns))
         return false;
     for (uint32_t i = 0; i < self->context_count; i++) {
         const struct cw_sampled *c = self->contexts[i];
@@ -670,43 +671,66 @@ static void begin_turn(struct cw_sampled *s)
             self->contexts[i]->missed = self->contexts[i]->gave = 0;
     s->waits = false;
     enable(s);
-    if (!self->told_turns)
+    if (by_range())
+        start(s);
+    if (++self->turns == 2)
         cw_say("contexts of a GPU take turns: each is sampled for a part of its time");
-    self->told_turns = true;
 }
 
-/* Gives a context its turn, once that of another has lasted, if both have come to rest. */
-static void take_turn(CUcontext context)
+/* Gives a context its turn, once that of another has lasted, if both come to rest. */
+static void take_turn(CUcontext context, uint64_t from_ns)
 {
-    const uint64_t from_ns = cw_inject_now_ns();
     struct cw_sampled *s = find(context);
-    if (!s || !s->waits || s->given_up)
-        return;
+    const struct cw_sampled *other = sampled_on(s->device);
+    const bool first = !s->arena;
     s->launched = true;
     s->missed++;
-    const struct cw_sampled *other = sampled_on(s->device);
-    if (other && (other->aside || !is_next(s, other, from_ns)))
+    if (s->given_up || (other && !is_next(s, other, from_ns)))
         return;
     const CUcontext before = other ? other->context : NULL;
-    bool free = cw_in_flight_wait(cw_in_flight_no_launch);
+    bool rest = cw_in_flight_wait(cw_in_flight_no_launch);
     cw_in_flight_hold();
-    free = free && (!before || end_turn(before)) && cw_idle_wait(context, short_patience_ns) && may_call();
+    rest = rest && cw_idle_wait(context, turn_patience_ns) && (!before || end_turn(before)) && may_call();
     cw_in_flight_release();
     if (!(s = find(context)) || cw_inject->over)
         return;
-    const bool first = !s->arena;
-    if (free && !sampled_on(s->device))
+    const bool begins = rest && !sampled_on(s->device);
+    if (begins)
         begin_turn(s);
-    const uint64_t now_ns = cw_inject_now_ns(), pause_ns = first ? 0 : TURNS_A_CHANGE * (now_ns - from_ns);
-    if ((s = sampled_on(s->device)))
-        s->turn_ns = now_ns + (pause_ns > turn_ns ? pause_ns : turn_ns);
+    const uint64_t now_ns = cw_inject_now_ns(), pause_ns = TURNS_A_CHANGE * (now_ns - from_ns);
+    s->turn_ns = now_ns + (begins ? first || pause_ns < turn_ns ? turn_ns : pause_ns : 0);
+    s->next_ns = now_ns + (begins ? 0 : pause_ns);
+}
+
+/* Gives a context that launches its turn, while there is something to sample. */
+static void review_turn(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    struct cw_sampled *s = find(call->context);
+    if (!s || (!cw_inject_launches_graph(id) && !cw_stream_runs_launch(id, call)))
+        return;
+    const uint64_t now_ns = s->last_ns = cw_inject_now_ns();
+    if (s->waits && is_open(cw_user_ranges_wanted_count()))
+        take_turn(call->context, now_ns);
 }
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
+/* Counts a launch for the filter, if its context has its turn. A CUDA graph has no name of its own: it counts if all
+ * kernels are wanted. */
+static void count_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const bool graph = cw_inject_launches_graph(id);
+    if (!cw_filter_counts(&self->options) || (!graph && !cw_stream_runs_launch(id, call)))
+        return;
+    const char *name = graph || !call->symbolName ? "" : call->symbolName;
+    const struct cw_sampled *s = find(call->context);
+    if (s && !s->waits && !cw_gate->closed && cw_filter_launch(&self->filter, name, cw_user_ranges_wanted_count() > 0))
+        choose(call->correlationId);
+}
+
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    take_turn(call->context);
+    review_turn(id, call);
     struct cw_sampled *s = find(call->context);
     if (s && s->aside && !s->watched)
         step_back(call->context, short_patience_ns);
@@ -777,8 +801,9 @@ static void module_unloading(CUcontext context)
 
 static void finish_one(CUcontext context)
 {
-    bool rests = cw_idle_wait(context, end_patience_ns);
     struct cw_sampled *s = find(context);
+    const bool rests = !s || !s->running || cw_idle_wait(context, end_patience_ns);
+    s = find(context);
     if (s && rests)
         stop(s);
     else if (s && s->running)

@@ -10,9 +10,9 @@
  * launch, and nothing keeps it from it. Without, it patches the kernels that are loaded when it is enabled, and no
  * others: so at the first launch of a kernel its code is loaded, and CUPTI enabled again on an idle GPU, or else the
  * launch is not counted. Of cuBLAS's code CUPTI can only patch single kernels, lazily; otherwise it is refused. It
- * counts as enabled then. Inside a thread's first launch it patches nothing, and tries that kernel no more until it is
- * enabled again. All of NCCL's code takes 6 s each time, so where there are collectives single kernels are
- * patched as well: counting pauses around collectives, and other kernels of such programs wait for none that follows.
+ * counts as enabled then. Inside a thread's first launch CUPTI patches nothing, and tries that kernel no more until it
+ * is enabled again. All of NCCL's code takes 6 s each time, so where there are collectives single kernels are patched
+ * as well: counting pauses around collectives, and other kernels of such programs wait for none that follows.
  */
 #define _GNU_SOURCE
 #include "agent/inject/modes/sass.h"
@@ -439,17 +439,19 @@ static bool settle(struct patched *p, bool rests, const char *where)
 }
 
 /* Other threads go on while it waits, and may add and remove contexts. */
+static void settle_one(CUcontext context, uint64_t patience_ns, const char *where)
+{
+    struct patched *p = find(context);
+    const bool rests = !p || !p->running || cw_idle_wait_before_capture(context, patience_ns);
+    if ((p = find(context)))
+        settle(p, rests, where);
+}
+
 static void settle_all(uint64_t patience_ns, const char *where)
 {
-    for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;) {
-        if (i >= self->context_count)
-            continue;
-        const CUcontext context = self->contexts[i].context;
-        const bool rests = !self->contexts[i].running || cw_idle_wait_before_capture(context, patience_ns);
-        struct patched *p = find(context);
-        if (p)
-            settle(p, rests, where);
-    }
+    for (uint32_t i = self->context_count; i-- > 0 && !cw_inject->over;)
+        if (i < self->context_count)
+            settle_one(self->contexts[i].context, patience_ns, where);
 }
 
 static void send_all(void)
@@ -489,22 +491,41 @@ static bool any_runs(void)
     return false;
 }
 
-/* Pauses counting in all contexts before something that must not meet patched kernels. */
-static void pause_all(const char *where)
+/* Pauses counting before something that must not meet patched kernels: in one context, or in all (NULL). */
+static void pause_before(CUcontext context, const char *where)
 {
     const uint64_t from_ns = cw_inject_now_ns();
-    self->hazards++;
-    if (!any_runs())
-        return;
+    bool returned;
     self->pausing++;
-    if (!cw_in_flight_wait(cw_in_flight_no_launch))
+    do
+        returned = cw_in_flight_wait(cw_in_flight_no_launch);
+    while (!returned && cw_inject_now_ns() - from_ns < pause_patience_ns);
+    if (!returned)
         cw_inject_fail(CW_ERR_DEVICE,
                        "found a launch that does not return before %s; expected SASS metrics to pause there", where);
     cw_in_flight_hold();
-    settle_all(pause_patience_ns, where);
+    if (context)
+        settle_one(context, pause_patience_ns, where);
+    else
+        settle_all(pause_patience_ns, where);
     cw_in_flight_release();
     self->pausing--;
     self->spent_ns += cw_inject_now_ns() - from_ns;
+}
+
+static void pause_all(const char *where)
+{
+    self->hazards++;
+    if (any_runs())
+        pause_before(NULL, where);
+}
+
+/* A launch that is left out must not run patched. */
+static void pause_one(CUcontext context)
+{
+    const struct patched *p = find(context);
+    if (p && p->running)
+        pause_before(context, "a launch is left out");
 }
 
 static void context_destroyed(CUcontext context)
@@ -611,7 +632,8 @@ static bool is_new_thread(void)
     return is_new;
 }
 
-/* Lets CUPTI patch a kernel inside its launch, on an idle GPU if that can be. is_new: the thread is. */
+/* Lets CUPTI patch a kernel inside its launch, on an idle GPU if that can be. `is_new`: it is the first launch of a
+ * thread. */
 static void patch_inside(CUcontext context, const char *name, bool is_new)
 {
     struct patched *p = find(context);
@@ -628,16 +650,16 @@ static void patch_inside(CUcontext context, const char *name, bool is_new)
 }
 
 /* Whether a chosen launch is counted. */
-static bool count_kernel(CUcontext context, const char *name)
+static bool count_kernel(CUcontext context, const char *name, bool is_new)
 {
     const struct patched *p = find(context);
     const struct cw_sass_kernel *k = find_kernel(context, name);
-    const bool is_new = is_new_thread() && p->running && p->lazy;
+    const uint32_t enables = p->enables;
     if (k && !is_patched(p, k)) {
         if (!p->running || !p->lazy || k->unseen == p->enables)
             patch(context);
         if ((p = find(context)) && p->lazy)
-            patch_inside(context, name, is_new);
+            patch_inside(context, name, is_new && p->enables == enables);
         p = find(context);
         k = find_kernel(context, name);
     }
@@ -658,44 +680,48 @@ static void hand_over_in_time(CUcontext context)
         p->due_ns = now_ns + (pause_ns > self->flush_ns ? pause_ns : self->flush_ns);
 }
 
-/* Whether the options select a launch, whose kernel's name is wanted or not; counts it for them. */
-static bool choose(bool wanted, bool in_range)
+/* Pauses counting before a launch that must not meet patched kernels. */
+static void step_aside(bool graph, bool collective)
 {
-    return !cw_gate->closed && in_range && wanted && cw_filter_count(&self->filter);
+    pause_all(graph        ? "a CUDA graph is launched"
+              : collective ? "a collective is launched"
+                           : "a kernel is launched that launches others");
+    for (uint32_t i = 0; i < self->context_count; i++)
+        self->contexts[i].beside = true;
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    const bool graph = cw_inject_launches_graph(id);
+    const bool graph = cw_inject_launches_graph(id), open = !cw_gate->closed;
     const bool in_range = !self->options.range || cw_user_ranges_wanted_count();
     struct patched *p = find(call->context);
     if (!p || (!graph && !cw_stream_runs_launch(id, call)))
         return;
-    if (!graph && !cw_gate->closed)
+    const bool is_new = !graph && is_new_thread() && p->running && p->lazy;
+    if (!graph && open)
         load_kernel(id, call);
-    const char *name = graph || !call->symbolName ? "" : call->symbolName;
     struct cw_sass_kernel *known = graph ? NULL : find_kernel(call->context, call->symbolName);
-    const bool wanted = known ? known->wanted : cw_filter_kernel(&self->filter, name);
-    const bool chosen = choose(wanted, in_range);
+    const char *name = graph || !call->symbolName ? "" : call->symbolName;
+    const bool wanted = known ? known->wanted : open && cw_filter_kernel(&self->filter, name);
+    const bool ahead = open && in_range && !cw_filter_is_done(&self->filter);
+    const bool chosen = ahead && wanted && cw_filter_count(&self->filter);
     if (known)
         known->chosen |= chosen;
     const bool collective = known ? known->collective : !graph && cw_reach_by_name(call->symbolName);
     const bool launcher = !graph && cw_module_launches(call->symbolName);
     const bool apart = graph || collective || launcher;
     self->heavy |= collective;
-    if (apart || (wanted && !chosen && !cw_gate->closed))
-        pause_all(graph        ? "a CUDA graph is launched"
-                  : collective ? "a collective is launched"
-                  : launcher   ? "a kernel is launched that launches others"
-                               : "a launch is left out");
-    for (uint32_t i = 0; i < self->context_count; i++)
-        self->contexts[i].beside |= apart;
+    if (apart)
+        step_aside(graph, collective);
+    else if (open && wanted && !chosen)
+        pause_one(call->context);
     if (cw_gate->closed || !(p = find(call->context)))
         return;
     p->launched = true;
-    p->graphs += graph && (chosen || (in_range && !wanted)); /* it may have kernels that are wanted */
-    p->launchers += !graph && apart && chosen;
-    const bool missed = chosen && !apart && !count_kernel(call->context, call->symbolName);
+    const bool may_miss = chosen || (ahead && !wanted); /* it may run kernels that are wanted */
+    p->graphs += graph && may_miss;
+    p->launchers += (launcher && may_miss) || (collective && chosen);
+    const bool missed = chosen && !apart && !count_kernel(call->context, call->symbolName, is_new);
     if ((p = find(call->context)))
         p->others += missed;
     hand_over_in_time(call->context);

@@ -36,7 +36,7 @@ counted() {
     metric-eval run.cwd --csv - | awk -F, 'NR > 1 && !seen[$4]++ {printf " %s", $4} END {print ""}'
     metric-eval show run.cwd | grep filter
 }
-counted --range '^step'; counted --range epoch --exclude gemm; counted --launch-skip 1 --launch-count 2
+counted --range '^step'; counted --range nothing; counted --range epoch --exclude gemm; counted --launch-skip 1 --launch-count 2
 echo names of files
 capture-agent pc -o 'run.%p.cwd' -- true; echo "status $?"
 SLURM_PROCID=3 JOB=night capture-agent sass -m smsp__sass_inst_executed -o 'run.%q{JOB}.%r.cwd' -- true && ls run.night.*
