@@ -124,8 +124,8 @@ static bool known(const struct cw_expr *expr, const double *const *values, uint3
     return true;
 }
 
-static enum cw_status filter(struct cw_chosen *chosen, const struct cw_choosing *from, const struct cw_view_input *in,
-                             const char *text)
+static enum cw_status filter(struct cw_output_rows *chosen, const struct cw_choosing *from,
+                             const struct cw_view_input *in, const char *text)
 {
     struct cw_expr expr;
     struct values values;
@@ -180,8 +180,8 @@ static int compare(const void *a, const void *b, void *order)
 }
 
 /* "METRIC", "METRIC:asc", "METRIC:desc": by default numbers descend and names ascend. */
-static enum cw_status sort(struct cw_chosen *chosen, const struct cw_choosing *from, const struct cw_view_input *in,
-                           const char *text)
+static enum cw_status sort(struct cw_output_rows *chosen, const struct cw_choosing *from,
+                           const struct cw_view_input *in, const char *text)
 {
     const size_t length = strcspn(text, ":");
     const bool by_name = is_name(text, length);
@@ -206,7 +206,7 @@ static enum cw_status sort(struct cw_chosen *chosen, const struct cw_choosing *f
     return CW_OK;
 }
 
-enum cw_status cw_choose(struct cw_chosen *chosen, const struct cw_choosing *from, const struct cw_view_input *in,
+enum cw_status cw_choose(struct cw_output_rows *chosen, const struct cw_choosing *from, const struct cw_view_input *in,
                          const char *order, size_t top)
 {
     const struct counterworks_names *filters = &in->request->filters;

@@ -16,16 +16,9 @@ struct cw_choosing {
     const struct cw_counter_data *data; /* a row for each group, for metrics; NULL: no metrics */
 };
 
-struct cw_chosen {
-    uint32_t *rows; /* groups; the caller allocates and lists all of them */
-    uint32_t count;
-    uint32_t left;             /* rows beyond `top` */
-    uint32_t dropped, unknown; /* see struct cw_output_rows */
-};
-
-/* Filters the rows, sorts them by the request's sort, else by `order` (NULL: leaves their order), and keeps the first
- * `top`, 0: all. */
-enum cw_status cw_choose(struct cw_chosen *chosen, const struct cw_choosing *from, const struct cw_view_input *in,
+/* Filters the rows that the caller has listed, sorts them by the request's sort, else by `order` (NULL: leaves their
+ * order), and keeps the first `top`, 0: all. Sets their number, and the numbers of the others. */
+enum cw_status cw_choose(struct cw_output_rows *chosen, const struct cw_choosing *from, const struct cw_view_input *in,
                          const char *order, size_t top);
 
 #endif

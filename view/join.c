@@ -24,11 +24,10 @@ struct join {
     bool by_launch;
     const struct cw_joined *joined;
     struct cw_joined_rows made;
-    struct cw_rows rows;
     struct cw_result result, each; /* of the rows; of every range by itself */
     struct cw_joined_output of;
     struct cw_sections sections;
-    struct cw_output_rows shown;
+    struct cw_output_rows rows;
     struct cw_instructions instructions;
     struct cw_pc_data raw;
     struct cw_joined_samples hot;
@@ -50,19 +49,13 @@ static uint32_t most_rows(const struct join *j, const struct cw_view_input *in)
 static enum cw_status make_rows(struct join *j, const struct cw_view_input *in, size_t top)
 {
     enum cw_status status = cw_joined_rows_make(&j->made, j->joined, j->by, most_rows(j, in), in->arena, in->err);
-    j->rows = (struct cw_rows){.groups = j->made.groups, .counted = &j->made.counted};
-    j->rows.rows = cw_arena_alloc(in->arena, j->made.groups.count, sizeof *j->rows.rows);
-    if (status == CW_OK && !j->rows.rows)
-        status = cw_error_nomem(in->err);
-    for (uint32_t k = 0; status == CW_OK && k < j->made.groups.count; k++)
-        j->rows.rows[j->rows.count++] = k;
     if (status == CW_OK)
         status = cw_joined_output_make(&j->of, j->joined, &j->made, in->arena, in->err);
     j->of.trace = j->trace->source;
     j->of.samples_source = j->samples ? j->samples->source : NULL;
     j->of.samples = j->hot;
-    j->shown = (struct cw_output_rows){.sections = &j->sections, .joined = &j->of};
-    return status == CW_OK ? cw_rows_choose(&j->rows, in, NULL, top) : status;
+    j->rows = (struct cw_output_rows){.sections = &j->sections, .joined = &j->of};
+    return status == CW_OK ? cw_rows_choose(&j->rows, &j->made.groups, NULL, in, NULL, top) : status;
 }
 
 /* Advises on kernels, with the times of the trace; adds the advice up for other rows. */
@@ -70,7 +63,7 @@ static enum cw_status add_advice(struct join *j, const struct cw_view_input *in)
 {
     const struct cw_advice *advice = NULL;
     if (j->by == CW_BY_KERNEL)
-        return cw_rows_advise(&j->shown.advice, in, j->result.chip, &j->rows.groups);
+        return cw_rows_advise(&j->rows.advice, in, j->result.chip, &j->made.groups);
     struct cw_joined_rows *kernels = cw_arena_alloc(in->arena, 1, sizeof *kernels);
     struct cw_advice_groups *added = cw_arena_alloc(in->arena, 1, sizeof *added);
     if (!kernels || !added)
@@ -79,8 +72,8 @@ static enum cw_status add_advice(struct join *j, const struct cw_view_input *in)
     if (status == CW_OK)
         status = cw_rows_advise(&advice, in, j->result.chip, &kernels->groups);
     if (status == CW_OK && advice)
-        status = cw_advise_groups(added, advice, &j->rows.groups, in->arena, in->err);
-    j->shown.advice_groups = status == CW_OK && advice ? added : NULL;
+        status = cw_advise_groups(added, advice, &j->made.groups, in->arena, in->err);
+    j->rows.advice_groups = status == CW_OK && advice ? added : NULL;
     return status;
 }
 
@@ -98,7 +91,7 @@ static enum cw_status evaluate_ranges(struct join *j, const struct cw_view_input
 static enum cw_status put_launches(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
 {
     CW_TRY(evaluate_ranges(j, in, false));
-    return cw_output_joined_launches(&view->output, &j->shown, &j->each, NULL, in->arena, in->err);
+    return cw_output_joined_launches(&view->output, &j->rows, &j->each, NULL, in->arena, in->err);
 }
 
 static enum cw_status add_ranges(struct counterworks_view *view, struct join *j, const struct cw_view_input *in)
@@ -115,13 +108,13 @@ static enum cw_status make_table(struct counterworks_view *view, struct join *j,
 {
     const bool full = in->request->full;
     CW_TRY(make_rows(j, in, in->request->top));
-    CW_TRY(cw_rows_evaluate(&j->result, &j->rows, in, cw_view_evaluate_wanted));
-    CW_TRY(cw_rows_output(&view->output, in, &j->rows, &j->result, &j->shown));
+    CW_TRY(cw_rows_evaluate(&j->result, &j->rows, &j->made.counted, in, cw_view_evaluate_wanted));
+    CW_TRY(cw_rows_output(&view->output, in, &j->result, &j->rows));
     if (j->by_launch && !full)
         CW_TRY(put_launches(view, j, in));
     if (full)
         CW_TRY(add_ranges(view, j, in));
-    return cw_joined_add_tables(&view->output, &j->shown, full, in->arena, in->err);
+    return cw_joined_add_tables(&view->output, &j->rows, full, in->arena, in->err);
 }
 
 /* Limiters and findings need no metrics from the request; named metrics stand beside them. */
@@ -135,13 +128,13 @@ static enum cw_status make_list(struct counterworks_view *view, struct join *j, 
     if (status == CW_OK)
         status = add_advice(j, in);
     if (status == CW_OK && named) {
-        status = cw_rows_evaluate(&j->result, &j->rows, in, cw_view_evaluate_wanted);
-        j->shown.asked = j->result.metric_count;
+        status = cw_rows_evaluate(&j->result, &j->rows, &j->made.counted, in, cw_view_evaluate_wanted);
+        j->rows.asked = j->result.metric_count;
     } else if (status == CW_OK) {
-        j->result.data = &j->rows.groups.data;
+        j->result.data = &j->made.groups.data;
         j->result.metric_count = 0;
     }
-    return status == CW_OK ? cw_rows_output(&view->output, in, &j->rows, &j->result, &j->shown) : status;
+    return status == CW_OK ? cw_rows_output(&view->output, in, &j->result, &j->rows) : status;
 }
 
 /* Finds the ranges of launches once for all forms. */

@@ -14,20 +14,20 @@
 enum { LIST_TOP = 30 }; /* rows of a list */
 
 struct ranges {
-    struct cw_rows rows;
+    struct cw_groups groups;
+    struct cw_output_rows rows;
     struct cw_result result;
-    struct cw_output_rows shown;
     struct cw_sections sections;
 };
 
 /* ---- rows for programs ------------------------------------------------------------------------------------------ */
 
 /* Lists ranges in their order, without the groups that sorting and filtering need. */
-static enum cw_status list_rows(struct cw_rows *rows, const struct cw_view_input *in)
+static enum cw_status list_rows(struct cw_output_rows *rows, const struct cw_view_input *in)
 {
     const uint32_t count = in->capture->data.range_count, top = in->request->top;
     const bool *keep;
-    *rows = (struct cw_rows){.rows = cw_arena_alloc(in->arena, count, sizeof *rows->rows)};
+    rows->rows = cw_arena_alloc(in->arena, count, sizeof *rows->rows);
     if (!rows->rows)
         return cw_error_nomem(in->err);
     const enum cw_status status = cw_view_keep(&keep, in, false);
@@ -43,7 +43,7 @@ static enum cw_status make_stream(struct counterworks_view *view, const struct c
     const struct counterworks_request *o = in->request;
     const bool chosen = o->sort || o->filters.count, all = !chosen && !o->top && !cw_selection_option(o);
     enum cw_status status = all      ? CW_OK
-                            : chosen ? cw_rows_make(&of->rows, in, CW_BY_RANGE, o->top, false)
+                            : chosen ? cw_rows_make(&of->rows, &of->groups, in, CW_BY_RANGE, o->top, false)
                                      : list_rows(&of->rows, in);
     of->result.streamed = true;
     if (status == CW_OK)
@@ -56,7 +56,7 @@ static enum cw_status make_stream(struct counterworks_view *view, const struct c
 /* Puts groups by range or fold as ranges, which keep their numbers in the capture. */
 static enum cw_status put_ranges(struct counterworks_view *view, const struct cw_view_input *in, struct ranges *of)
 {
-    const struct cw_groups *groups = &of->rows.groups;
+    const struct cw_groups *groups = &of->groups;
     uint32_t *numbers = cw_arena_alloc(in->arena, groups->count, sizeof *numbers);
     if (!numbers)
         return cw_error_nomem(in->err);
@@ -73,11 +73,10 @@ static enum cw_status make_table(struct counterworks_view *view, const struct cw
     const enum cw_group_by by = cw_rows_by(in, CW_BY_FOLD);
     if (in->capture->data.directory && by == CW_BY_RANGE)
         return make_stream(view, in, of);
-    CW_TRY(cw_rows_make(&of->rows, in, by, in->request->top, false));
-    CW_TRY(cw_rows_evaluate(&of->result, &of->rows, in, cw_view_evaluate_wanted));
-    return by == CW_BY_RANGE || by == CW_BY_FOLD
-               ? put_ranges(view, in, of)
-               : cw_rows_output(&view->output, in, &of->rows, &of->result, &of->shown);
+    CW_TRY(cw_rows_make(&of->rows, &of->groups, in, by, in->request->top, false));
+    CW_TRY(cw_rows_evaluate(&of->result, &of->rows, &of->groups, in, cw_view_evaluate_wanted));
+    return by == CW_BY_RANGE || by == CW_BY_FOLD ? put_ranges(view, in, of)
+                                                 : cw_rows_output(&view->output, in, &of->result, &of->rows);
 }
 
 /* ---- rows for people -------------------------------------------------------------------------------------------- */
@@ -85,11 +84,11 @@ static enum cw_status make_table(struct counterworks_view *view, const struct cw
 /* For rows other than kernels and ranges, adds up the advice on their kernels. */
 static enum cw_status add_advice(struct ranges *of, const struct cw_view_input *in)
 {
-    const struct cw_groups *rows = &of->rows.groups;
+    const struct cw_groups *rows = &of->groups;
     const struct cw_advice *advice = NULL;
     const bool *keep;
     if (rows->by == CW_BY_KERNEL || rows->by == CW_BY_RANGE || rows->by == CW_BY_FOLD)
-        return cw_rows_advise(&of->shown.advice, in, of->result.chip, rows);
+        return cw_rows_advise(&of->rows.advice, in, of->result.chip, rows);
     struct cw_groups *kernels = cw_arena_alloc(in->arena, 1, sizeof *kernels);
     struct cw_advice_groups *added = cw_arena_alloc(in->arena, 1, sizeof *added);
     if (!kernels || !added)
@@ -101,7 +100,7 @@ static enum cw_status add_advice(struct ranges *of, const struct cw_view_input *
         status = cw_rows_advise(&advice, in, of->result.chip, kernels);
     if (status == CW_OK && advice)
         status = cw_advise_groups(added, advice, rows, in->arena, in->err);
-    of->shown.advice_groups = status == CW_OK && advice ? added : NULL;
+    of->rows.advice_groups = status == CW_OK && advice ? added : NULL;
     return status;
 }
 
@@ -120,7 +119,7 @@ static enum cw_status add_readings(struct ranges *of, const struct cw_view_input
             return cw_error_nomem(in->err);
         list[m] = cw_glossary_reading(glossary, base);
     }
-    of->shown.readings = list;
+    of->rows.readings = list;
     return CW_OK;
 }
 
@@ -132,24 +131,24 @@ static enum cw_status make_list(struct counterworks_view *view, const struct cw_
     const bool named = o->every || o->metrics.count;
     enum cw_status status = cw_view_begin(&of->result, in);
     if (status == CW_OK)
-        status = cw_rows_make(&of->rows, in, cw_rows_by(in, CW_BY_KERNEL), top, !named && !o->wide);
+        status = cw_rows_make(&of->rows, &of->groups, in, cw_rows_by(in, CW_BY_KERNEL), top, !named && !o->wide);
     const bool one = status == CW_OK && of->rows.count == 1 && !of->rows.left;
-    of->shown.sections = &of->sections;
+    of->rows.sections = &of->sections;
     if (status == CW_OK)
         status = cw_sections_load(&of->sections, in->chip->folder, "sections", in->arena, in->err);
     if (status == CW_OK && !named)
         status = add_advice(of, in);
     if (status == CW_OK && (named || o->wide || one)) {
-        status =
-            cw_rows_evaluate(&of->result, &of->rows, in, named ? cw_view_evaluate_wanted : cw_view_evaluate_planned);
-        of->shown.asked = named ? of->result.metric_count : in->capture->data.schema.metric_count;
+        status = cw_rows_evaluate(&of->result, &of->rows, &of->groups, in,
+                                  named ? cw_view_evaluate_wanted : cw_view_evaluate_planned);
+        of->rows.asked = named ? of->result.metric_count : in->capture->data.schema.metric_count;
     } else if (status == CW_OK) {
-        of->result.data = &of->rows.groups.data;
+        of->result.data = &of->groups.data;
         cw_tell_incomplete(in->capture, in->notices);
     }
     if (status == CW_OK && one && !o->quiet)
         status = add_readings(of, in);
-    return status == CW_OK ? cw_rows_output(&view->output, in, &of->rows, &of->result, &of->shown) : status;
+    return status == CW_OK ? cw_rows_output(&view->output, in, &of->result, &of->rows) : status;
 }
 
 /* ---- other forms ------------------------------------------------------------------------------------------------ */
@@ -163,11 +162,11 @@ static enum cw_status make_stacks(struct counterworks_view *view, const struct c
     if (status == CW_OK)
         status = cw_view_begin(&of->result, in);
     if (status == CW_OK)
-        status = cw_groups_make(&of->rows.groups, CW_BY_RANGE, &in->capture->data, of->result.chip, keep, in->arena,
-                                in->err);
+        status =
+            cw_groups_make(&of->groups, CW_BY_RANGE, &in->capture->data, of->result.chip, keep, in->arena, in->err);
     if (status != CW_OK)
         return status;
-    *stacks = (struct cw_stacks_output){.source = in->capture->source, .ranges = &of->rows.groups};
+    *stacks = (struct cw_stacks_output){.source = in->capture->source, .ranges = &of->groups};
     view->content = stacks;
     view->renders[CW_VIEW_FOLDED] = cw_folded_write;
     view->renders[CW_VIEW_SPEEDSCOPE] = cw_speedscope_write;

@@ -26,24 +26,16 @@ enum cw_group_by cw_rows_by(const struct cw_view_input *in, enum cw_group_by oth
     return by == CW_BY_FOLD && !cw_fold_has(&in->capture->data) ? CW_BY_RANGE : by;
 }
 
-/* Makes groups. With CW_BY_RANGE every range keeps its number, so ranges that the request leaves out are groups, but no
- * rows. */
-static enum cw_status group(const struct cw_view_input *in, struct cw_rows *rows, enum cw_group_by by, const bool *keep,
-                            bool times)
+static enum cw_status group(struct cw_groups *groups, const struct cw_view_input *in, enum cw_group_by by,
+                            const bool *keep, bool times)
 {
     const struct cw_counter_data *data = &in->capture->data;
     const struct cw_chip *chip = in->chip->chip;
-    const bool *of_groups = by == CW_BY_RANGE ? NULL : keep;
     enum cw_status status = CW_OK;
     if (times)
-        status = cw_groups_make_times(&rows->groups, by, data, chip, of_groups, in->arena, in->err);
-    if (status == CW_OK && (!times || rows->groups.count <= CW_VIEW_MOST_KERNELS))
-        status = cw_groups_make(&rows->groups, by, data, chip, of_groups, in->arena, in->err);
-    if (status == CW_OK && !(rows->rows = cw_arena_alloc(in->arena, rows->groups.count, sizeof *rows->rows)))
-        status = cw_error_nomem(in->err);
-    for (uint32_t i = 0; status == CW_OK && i < rows->groups.count; i++)
-        if (by != CW_BY_RANGE || !keep || keep[i])
-            rows->rows[rows->count++] = i;
+        status = cw_groups_make_times(groups, by, data, chip, keep, in->arena, in->err);
+    if (status == CW_OK && (!times || groups->count <= CW_VIEW_MOST_KERNELS))
+        status = cw_groups_make(groups, by, data, chip, keep, in->arena, in->err);
     return status;
 }
 
@@ -52,69 +44,63 @@ static struct cw_group_row row_of(const void *groups, uint32_t group)
     return cw_group_row_of(groups, group);
 }
 
-enum cw_status cw_rows_choose(struct cw_rows *rows, const struct cw_view_input *in, const char *order, size_t top)
+enum cw_status cw_rows_choose(struct cw_output_rows *rows, const struct cw_groups *groups, const bool *keep,
+                              const struct cw_view_input *in, const char *order, size_t top)
 {
-    const struct cw_groups *groups = &rows->groups;
     const bool sorted = in->request->sort || order;
     const char **names = cw_arena_alloc(in->arena, sorted ? groups->count : 0, sizeof *names);
-    struct cw_chosen chosen = {.rows = rows->rows, .count = rows->count};
     const struct cw_choosing from = {.kind = CW_GROUPS_OF_RANGES,
                                      .count = groups->count,
                                      .row = row_of,
                                      .groups = groups,
                                      .names = names,
                                      .data = &groups->data};
-    if (!names)
+    rows->groups = groups;
+    rows->rows = cw_arena_alloc(in->arena, groups->count, sizeof *rows->rows);
+    if (!names || !rows->rows)
         return cw_error_nomem(in->err);
-    for (uint32_t k = 0; sorted && k < groups->count; k++)
-        names[k] = groups->items[k].name;
-    const enum cw_status status = cw_choose(&chosen, &from, in, order, top);
-    rows->count = chosen.count;
-    rows->left = chosen.left;
-    rows->dropped = chosen.dropped;
-    rows->unknown = chosen.unknown;
-    return status;
+    for (uint32_t k = 0; k < groups->count; k++) {
+        if (sorted)
+            names[k] = groups->items[k].name;
+        if (!keep || keep[k])
+            rows->rows[rows->count++] = k;
+    }
+    return cw_choose(rows, &from, in, order, top);
 }
 
-enum cw_status cw_rows_make(struct cw_rows *rows, const struct cw_view_input *in, enum cw_group_by by, size_t top,
-                            bool times)
+/* With CW_BY_RANGE every range keeps its number, so ranges that the request leaves out are groups, but no rows. */
+enum cw_status cw_rows_make(struct cw_output_rows *rows, struct cw_groups *groups, const struct cw_view_input *in,
+                            enum cw_group_by by, size_t top, bool times)
 {
-    const bool many = cw_launch_count(&in->capture->data) > CW_VIEW_MOST_KERNELS;
+    const bool many = cw_launch_count(&in->capture->data) > CW_VIEW_MOST_KERNELS, each = by == CW_BY_RANGE;
     const bool *keep;
-    *rows = (struct cw_rows){0};
-    enum cw_status status = cw_view_keep(&keep, in, false);
-    if (status == CW_OK)
-        status = group(in, rows, by, keep, times && many && !in->request->sort && !in->request->filters.count);
-    const bool untimed = status == CW_OK && by != CW_BY_RANGE && by != CW_BY_FOLD && !(rows->groups.total > 0);
-    return status == CW_OK ? cw_rows_choose(rows, in, untimed ? "launches" : NULL, top) : status;
+    CW_TRY(cw_view_keep(&keep, in, false));
+    CW_TRY(
+        group(groups, in, by, each ? NULL : keep, times && many && !in->request->sort && !in->request->filters.count));
+    const bool untimed = !each && by != CW_BY_FOLD && !(groups->total > 0);
+    return cw_rows_choose(rows, groups, each ? keep : NULL, in, untimed ? "launches" : NULL, top);
 }
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-enum cw_status cw_rows_evaluate(struct cw_result *result, const struct cw_rows *rows, const struct cw_view_input *in,
+enum cw_status cw_rows_evaluate(struct cw_result *result, const struct cw_output_rows *rows,
+                                const struct cw_groups *counted, const struct cw_view_input *in,
                                 cw_rows_evaluation *evaluate)
 {
-    const struct cw_groups *groups = &rows->groups, *counted = rows->counted ? rows->counted : groups;
-    CW_TRY(evaluate(result, in, &groups->data));
-    if (counted->folds.kinds && groups->by != CW_BY_RANGE)
+    CW_TRY(evaluate(result, in, &rows->groups->data));
+    if (counted->folds.kinds && rows->groups->by != CW_BY_RANGE)
         CW_TRY(cw_spread_find(result, counted, &in->capture->data, in->arena, in->err));
     return cw_result_select(result, rows->rows, rows->count, in->err);
 }
 
-enum cw_status cw_rows_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_rows *rows,
-                              const struct cw_result *result, struct cw_output_rows *shown)
+enum cw_status cw_rows_output(struct cw_output *output, const struct cw_view_input *in, const struct cw_result *result,
+                              struct cw_output_rows *rows)
 {
-    shown->data = &in->capture->data;
-    shown->groups = &rows->groups;
-    shown->rows = rows->rows;
-    shown->count = rows->count;
-    shown->left = rows->left;
-    shown->dropped = rows->dropped;
-    shown->unknown = rows->unknown;
-    shown->result = result;
-    shown->words = in->capture->word;
-    shown->wide = in->request->wide;
-    return cw_view_output_groups(output, in, shown);
+    rows->data = &in->capture->data;
+    rows->result = result;
+    rows->words = in->capture->word;
+    rows->wide = in->request->wide;
+    return cw_view_output_groups(output, in, rows);
 }
 
 enum cw_status cw_rows_advise(const struct cw_advice **advice, const struct cw_view_input *in,

@@ -41,7 +41,7 @@ static enum cw_status make_list(struct trace *v, struct cw_timeline_rows *rows, 
     if (status != CW_OK)
         return status;
     const char **names = cw_arena_alloc(in->arena, groups->count, sizeof *names);
-    struct cw_chosen chosen = {.rows = rows->rows, .count = rows->count};
+    struct cw_output_rows chosen = {.rows = rows->rows, .count = rows->count};
     const struct cw_choosing from = {.kind = cw_timeline_group_kind(by),
                                      .called = cw_arena_printf(in->arena, "of a trace by %s", cw_timeline_by_names[by]),
                                      .count = groups->count,

@@ -51,7 +51,7 @@ struct cw_joined_output; /* eval/output/joined.h */
 struct cw_output_rows {
     const struct cw_counter_data *data; /* the capture */
     const struct cw_groups *groups;
-    const uint32_t *rows; /* group numbers, in the order of the list */
+    uint32_t *rows;       /* group numbers, in the order of the list */
     uint32_t count, left; /* number of rows, and of groups beyond them */
     uint32_t dropped;     /* groups that a filter took out */
     uint32_t unknown;     /* dropped groups without a value to judge by */

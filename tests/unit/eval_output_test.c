@@ -279,7 +279,7 @@ static struct cw_output_rows rows;
 
 static void make_rows(enum cw_group_by by)
 {
-    static const uint32_t order[] = {0, 1, 2};
+    static uint32_t order[] = {0, 1, 2};
     static const struct cw_sections none = {0};
     static const struct cw_eval_options options = {0};
     cr_assert(cw_groups_make(&groups, by, &data, chip, NULL, arena, &err) == CW_OK);

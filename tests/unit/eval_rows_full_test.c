@@ -11,7 +11,7 @@ TestSuite(eval_rows_full, .init = set_up, .fini = tear_down);
 /* What is shown of ten launches of which so many were timed, and the first was counted. */
 static char *text_of(uint32_t timed)
 {
-    static const uint32_t first[] = {0};
+    static uint32_t first[] = {0};
     static const struct cw_sections none = {0};
     static struct cw_metric metric;
     struct cw_result result = {.chip = chip, .data = &groups.data, .metrics = &metric, .metric_count = 1};
