@@ -34,19 +34,4 @@ struct cw_merge_files {
  * After a failure a part of the file may have been put. */
 enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, struct cw_error *err);
 
-/* Merges inputs in memory; appends to `out`. */
-struct cw_merge_input {
-    const char *name; /* for messages */
-    const void *data;
-    size_t size;
-};
-enum cw_status cw_counter_data_merge(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
-                                     struct cw_error *err);
-/* Merges inputs in memory, with packed ranges. */
-enum cw_status cw_counter_data_merge_sparse(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
-                                            struct cw_error *err);
-/* The same without private content. */
-enum cw_status cw_counter_data_merge_redacted(struct cw_writer *out, const struct cw_merge_input *inputs, size_t count,
-                                              struct cw_error *err);
-
 #endif

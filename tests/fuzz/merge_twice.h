@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "image/merge.h"
 #include "image/pc_data.h"
 #include "image/pm_data.h"
 #include "image/provenance.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/merge_memory.h"
 #include "tests/support/unpack.h"
 
 /* Packed, the result holds the same bytes, and what is packed is packed again to the same. */
@@ -20,11 +20,11 @@ static inline void cw_fuzz_pack(const struct cw_merge_input inputs[2], const str
     cw_writer_init(&packed);
     cw_writer_init(&unpacked);
     cw_writer_init(&again);
-    CW_FUZZ_CHECK(cw_counter_data_merge_sparse(&packed, inputs, 2, &err) == CW_OK && packed.size <= merged->size);
+    CW_FUZZ_CHECK(cw_merge_sparse(&packed, inputs, 2, &err) == CW_OK && packed.size <= merged->size);
     CW_FUZZ_CHECK(cw_unpack(&unpacked, packed.data, packed.size, &packs));
     CW_FUZZ_CHECK(unpacked.size == merged->size && memcmp(unpacked.data, merged->data, merged->size) == 0);
     const struct cw_merge_input one = {"packed", packed.data, packed.size};
-    CW_FUZZ_CHECK(cw_counter_data_merge_sparse(&again, &one, 1, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_merge_sparse(&again, &one, 1, &err) == CW_OK);
     CW_FUZZ_CHECK(again.size == packed.size && memcmp(again.data, packed.data, packed.size) == 0);
     cw_writer_free(&packed);
     cw_writer_free(&unpacked);
@@ -42,7 +42,7 @@ static inline void cw_fuzz_redact(const struct cw_merge_input inputs[2], const s
     struct cw_writer redacted, again;
     cw_writer_init(&redacted);
     cw_writer_init(&again);
-    CW_FUZZ_CHECK(cw_counter_data_merge_redacted(&redacted, inputs, 2, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_merge_redacted(&redacted, inputs, 2, &err) == CW_OK);
     const struct cw_input input = cw_input_of(redacted.data, redacted.size, "redacted");
     CW_FUZZ_CHECK(cw_counter_data_open(&data, &input, arena, &err) == CW_OK);
     CW_FUZZ_CHECK(data.range_count == merged->range_count && data.pm.sample_count == merged->pm.sample_count);
@@ -50,7 +50,7 @@ static inline void cw_fuzz_redact(const struct cw_merge_input inputs[2], const s
     CW_FUZZ_CHECK(instructions.module_count == 0);
     CW_FUZZ_CHECK(cw_provenance_read(&provenance, &data, arena, &err) == CW_OK);
     const struct cw_merge_input one = {"redacted", redacted.data, redacted.size};
-    CW_FUZZ_CHECK(cw_counter_data_merge_redacted(&again, &one, 1, &err) == CW_OK && again.size == redacted.size);
+    CW_FUZZ_CHECK(cw_merge_redacted(&again, &one, 1, &err) == CW_OK && again.size == redacted.size);
     cw_writer_free(&redacted);
     cw_writer_free(&again);
     cw_arena_destroy(arena);
@@ -67,7 +67,7 @@ static inline void cw_fuzz_merge_twice(const struct cw_counter_data *data, const
     struct cw_merge_input inputs[] = {{"first", bytes, size}, {"second", bytes, size}};
     cw_writer_init(&out);
     cw_writer_init(&again);
-    enum cw_status status = cw_counter_data_merge(&out, inputs, 2, &err);
+    enum cw_status status = cw_merge_dense(&out, inputs, 2, &err);
     CW_FUZZ_CHECK(status == err.code && (status == CW_OK || status == CW_ERR_INPUT));
     if (status == CW_OK) { /* not where a batch does not read, or is of a device that nobody describes */
         CW_FUZZ_CHECK(cw_counter_data_read(&merged, out.data, out.size, "merged", arena, &err) == CW_OK);
@@ -81,7 +81,7 @@ static inline void cw_fuzz_merge_twice(const struct cw_counter_data *data, const
         cw_fuzz_pack(inputs, &out);
         cw_fuzz_redact(inputs, &merged);
         inputs[0] = (struct cw_merge_input){"merged", out.data, out.size};
-        CW_FUZZ_CHECK(cw_counter_data_merge(&again, inputs, 2, &err) == CW_OK);
+        CW_FUZZ_CHECK(cw_merge_dense(&again, inputs, 2, &err) == CW_OK);
     }
     cw_writer_free(&out);
     cw_writer_free(&again);

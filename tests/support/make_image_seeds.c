@@ -1,11 +1,12 @@
-/* Writes the seeds of the fuzz targets config_image, counter_data, capture_file and pc_data: make_image_seeds CORPUS_FOLDER */
+/* Writes the seeds of the fuzz targets config_image, counter_data, capture_file and pc_data: make_image_seeds
+ * CORPUS_FOLDER */
 #include <stdio.h>
 
 #include "base/file.h"
 #include "image/data_chunks.h"
-#include "image/merge.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
+#include "tests/support/merge_memory.h"
 
 static int save(const char *folder, const char *target, const char *name, struct cw_writer *out)
 {
@@ -93,7 +94,7 @@ static int save_packed(const char *folder, const char *target, const char *name,
     make(&one);
     for (int i = 0; i < MANY; i++)
         inputs[i] = (struct cw_merge_input){"sample", one.data, one.size};
-    const enum cw_status status = cw_counter_data_merge_sparse(&out, inputs, MANY, NULL);
+    const enum cw_status status = cw_merge_sparse(&out, inputs, MANY, NULL);
     cw_writer_free(&one);
     return status != CW_OK || save(folder, target, name, &out);
 }
@@ -127,7 +128,7 @@ static void make_packed_ranks(struct cw_writer *out)
         make_ranked(&ranks[i], i);
         inputs[i] = (struct cw_merge_input){"rank", ranks[i].data, ranks[i].size};
     }
-    if (cw_counter_data_merge_sparse(out, inputs, RANKS, NULL) != CW_OK)
+    if (cw_merge_sparse(out, inputs, RANKS, NULL) != CW_OK)
         out->status = CW_ERR_INPUT;
     for (uint32_t i = 0; i < RANKS; i++)
         cw_writer_free(&ranks[i]);
@@ -159,7 +160,6 @@ static int save_clocks(const char *folder)
     cw_gpu_clocks_write(&clocks, &out);
     return save(folder, "counter_data", "seed-clocks", &out);
 }
-
 
 static int save_samples(const char *folder, const char *name, int clocks, bool complete)
 {
@@ -196,17 +196,18 @@ int main(int argc, char **argv)
         return CW_ERR_USAGE;
     }
     const char *folder = argv[1];
-    bool failed =
-        save_plan(folder, "seed-empty", cw_sample_plan_empty()) || save_plan(folder, "seed-plan", cw_sample_plan()) ||
-        save_plan(folder, "seed-native", cw_sample_plan_native()) || save_with_optional(folder) ||
-        save_data(folder, "seed-complete", true, 0) || save_data(folder, "seed-incomplete", false, 0) ||
-        save_data(folder, "seed-cut", false, 9) || save_pc(folder, "seed-pc", CW_PROFILER_PC) ||
-        save_pc(folder, "seed-sass", CW_PROFILER_SASS) || save_samples(folder, "seed-pm", 2, true) ||
-        save_samples(folder, "seed-pm-uncorrelated", 0, false) ||
-        save_made(folder, "counter_data", "seed-repeats", cw_sample_repeats) ||
-        save_made(folder, "counter_data", "seed-facts", cw_sample_facts) ||
-        save_made(folder, "counter_data", "seed-windows", cw_sample_windows) || save_captures(folder) || save_meanings(folder) ||
-        save_clocks(folder) || save_packed(folder, "counter_data", "seed-packed-repeats", cw_sample_repeats) ||
-        save_packed(folder, "counter_data", "seed-packed-facts", cw_sample_facts);
+    bool failed = save_plan(folder, "seed-empty", cw_sample_plan_empty()) ||
+                  save_plan(folder, "seed-plan", cw_sample_plan()) ||
+                  save_plan(folder, "seed-native", cw_sample_plan_native()) || save_with_optional(folder) ||
+                  save_data(folder, "seed-complete", true, 0) || save_data(folder, "seed-incomplete", false, 0) ||
+                  save_data(folder, "seed-cut", false, 9) || save_pc(folder, "seed-pc", CW_PROFILER_PC) ||
+                  save_pc(folder, "seed-sass", CW_PROFILER_SASS) || save_samples(folder, "seed-pm", 2, true) ||
+                  save_samples(folder, "seed-pm-uncorrelated", 0, false) ||
+                  save_made(folder, "counter_data", "seed-repeats", cw_sample_repeats) ||
+                  save_made(folder, "counter_data", "seed-facts", cw_sample_facts) ||
+                  save_made(folder, "counter_data", "seed-windows", cw_sample_windows) || save_captures(folder) ||
+                  save_meanings(folder) || save_clocks(folder) ||
+                  save_packed(folder, "counter_data", "seed-packed-repeats", cw_sample_repeats) ||
+                  save_packed(folder, "counter_data", "seed-packed-facts", cw_sample_facts);
     return failed ? CW_ERR_IO : CW_OK;
 }

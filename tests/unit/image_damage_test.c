@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "image/directory.h"
-#include "image/merge.h"
 #include "image/range_read.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
+#include "tests/support/merge_memory.h"
 
 enum { RANGES = 40, PASSES = 2, PARTS = CW_SAMPLE_COUNTERS + CW_SAMPLE_REPEATS, SECOND_DEVICE = RANGES / 2 };
 
@@ -33,8 +33,8 @@ static struct cw_range sample_range(uint32_t i, bool attributes)
                              .facts = facts};
 }
 
-/* RANGES ranges, which begin at 1000 and on: SCHM DEVC RNGE... DEVC RNGE... ENDC; with parts SCHM FNAM RPTS, and RATT? RVAL
- * RFCT before each RNGE. */
+/* RANGES ranges, which begin at 1000 and on: SCHM DEVC RNGE... DEVC RNGE... ENDC; with parts SCHM FNAM RPTS, and RATT?
+ * RVAL RFCT before each RNGE. */
 static void make(bool parts, bool attributes)
 {
     static const char *const names[] = {"a", "b", "c"};
@@ -162,7 +162,8 @@ static void expect_each_chunk(bool attributes)
             else if (chunk.type == CW_CHUNK_RANGE)
                 expect_but(range, 1, !legible && !attributes, chunk.type);
             else
-                expect_but(range, is_part(chunk.type), !legible && !attributes && chunk.type != CW_CHUNK_END, chunk.type);
+                expect_but(range, is_part(chunk.type), !legible && !attributes && chunk.type != CW_CHUNK_END,
+                           chunk.type);
             cr_expect(last || chunk.offset >= data.damage.first);
             cr_expect(last || data.damage.bytes >= 24 + chunk.size);
             cw_arena_destroy(own);
@@ -267,7 +268,7 @@ Test(damage, a_merge_has_the_rest)
     cr_assert(cw_edit_find(file.data, file.size, 20, &chunk));
     damage(file.data, &chunk, ZEROS);
     const struct cw_merge_input inputs[] = {{"a", file.data, file.size}, {"b", copy.data, copy.size}};
-    cr_assert(cw_counter_data_merge(&out, inputs, 2, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_merge_dense(&out, inputs, 2, &err) == CW_OK, "%s", err.message);
     cr_assert(cw_counter_data_read(&data, out.data, out.size, "x.cwd", arena, &err) == CW_OK, "%s", err.message);
     cr_expect(data.range_count == 2 * RANGES - 1 && !data.complete && !data.damage.places);
     for (uint32_t i = 0; i < data.range_count; i++)

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/merge.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
+#include "tests/support/merge_memory.h"
 
 static struct cw_arena *arena;
 static struct cw_counter_data data;
@@ -231,13 +231,13 @@ static enum cw_status merge(const struct cw_writer *a, const struct cw_writer *b
     const struct cw_merge_input inputs[] = {{"a", a->data, a->size}, {"b", b->data, b->size}};
     clear(&out);
     err = (struct cw_error)CW_ERROR_INIT;
-    return cw_counter_data_merge(&out, inputs, 2, &err);
+    return cw_merge_dense(&out, inputs, 2, &err);
 }
 
 Test(facts, of_one_file_merge_into_the_same_bytes)
 {
     const struct cw_merge_input one = {"a", sample.data, sample.size};
-    cr_assert(cw_counter_data_merge(&out, &one, 1, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_merge_dense(&out, &one, 1, &err) == CW_OK, "%s", err.message);
     cr_expect(out.size == sample.size && memcmp(out.data, sample.data, out.size) == 0);
 }
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "image/fields.h"
-#include "image/merge.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
+#include "tests/support/merge_memory.h"
 
 enum { MEAN_OF_PLAN = 6, MEAN_OF_DATA = 1 };
 
@@ -138,9 +138,9 @@ Test(meanings, captures_that_differ_in_them_are_not_merged)
     cw_edit_fix_checksums(other.data, other.size);
     const struct cw_merge_input alike[] = {{"a.cwd", data.data, data.size}, {"b.cwd", data.data, data.size}};
     const struct cw_merge_input apart[] = {{"a.cwd", data.data, data.size}, {"b.cwd", other.data, other.size}};
-    cr_expect_eq(cw_counter_data_merge(&out, alike, 2, &err), CW_OK);
+    cr_expect_eq(cw_merge_dense(&out, alike, 2, &err), CW_OK);
     cr_expect(out.size == data.size && memcmp(out.data, data.data, out.size) == 0);
-    cr_expect_eq(cw_counter_data_merge(&out, apart, 2, &err), CW_ERR_USAGE);
+    cr_expect_eq(cw_merge_dense(&out, apart, 2, &err), CW_ERR_USAGE);
     cw_writer_free(&other);
 }
 

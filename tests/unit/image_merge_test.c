@@ -1,12 +1,12 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "image/merge.h"
 #include "image/pm_data.h"
 #include "image/trace_data.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
+#include "tests/support/merge_memory.h"
 
 static struct cw_writer sample, short_sample, out;
 static struct cw_arena *arena;
@@ -36,7 +36,7 @@ TestSuite(merge, .init = set_up, .fini = tear_down);
 static enum cw_status merge(const struct cw_writer *a, const struct cw_writer *b)
 {
     const struct cw_merge_input inputs[] = {{"a", a->data, a->size}, {"b", b->data, b->size}};
-    return cw_counter_data_merge(&out, inputs, 2, &err);
+    return cw_merge_dense(&out, inputs, 2, &err);
 }
 
 static struct cw_counter_data read_result(void)
@@ -76,7 +76,7 @@ static struct cw_writer with_nvtx(const struct cw_writer *capture, size_t chunk,
 Test(merge, one_alone_keeps_its_bytes)
 {
     const struct cw_merge_input one = {"a", sample.data, sample.size};
-    cr_assert(cw_counter_data_merge(&out, &one, 1, &err) == CW_OK);
+    cr_assert(cw_merge_dense(&out, &one, 1, &err) == CW_OK);
     cr_expect(out.size == sample.size && memcmp(out.data, sample.data, out.size) == 0);
 }
 
@@ -227,8 +227,7 @@ Test(merge, captures_of_another_profiler_are_refused)
     cw_writer_init(&pm);
     cw_sample_pm(&pm, 2, true);
     cr_expect(merge(&sample, &pm) == CW_ERR_USAGE);
-    cr_expect(strcmp(err.message, "b: found PM samples, expected ranges as in a") == 0, "%s",
-              err.message);
+    cr_expect(strcmp(err.message, "b: found PM samples, expected ranges as in a") == 0, "%s", err.message);
     cw_writer_free(&pm);
 }
 

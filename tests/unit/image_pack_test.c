@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/varint.h"
-#include "image/merge.h"
 #include "image/pack_write.h"
 #include "image/range_view.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
+#include "tests/support/merge_memory.h"
 #include "tests/support/unpack.h"
 
 static struct cw_writer dense, sparse, out;
@@ -110,8 +110,8 @@ static struct cw_writer make_rank(uint32_t rank)
 {
     struct cw_device_facts facts[COUNTERS] = {{0}};
     char pci[16];
-    const struct cw_pair about[] = {
-        {"name", "SMALL"}, {"chip", "SMALL"}, {"backend", "sim"}, {"simulated", "yes"}, {"pci", pci}, {"slot", "900"}};
+    const struct cw_pair about[] = {{"name", "SMALL"},    {"chip", "SMALL"}, {"backend", "sim"},
+                                    {"simulated", "yes"}, {"pci", pci},      {"slot", "900"}};
     const struct cw_device device = {.attribute_count = 6, .attributes = about, .facts = facts};
     const struct cw_gpu_clock readings[] = {{1700000000000000000, 1980, 2619, 0},
                                             {1700000000000000000 + rank, 1980, 2619, rank % 2}};
@@ -139,8 +139,8 @@ static void merge_ranks(uint32_t count)
         files[i] = make_rank(i);
         inputs[i] = (struct cw_merge_input){"rank", files[i].data, files[i].size};
     }
-    cr_assert(cw_counter_data_merge(&dense, inputs, count, &err) == CW_OK, "%s", err.message);
-    cr_assert(cw_counter_data_merge_sparse(&sparse, inputs, count, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_merge_dense(&dense, inputs, count, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_merge_sparse(&sparse, inputs, count, &err) == CW_OK, "%s", err.message);
     for (uint32_t i = 0; i < count; i++)
         cw_writer_free(&files[i]);
 }
@@ -172,8 +172,8 @@ Test(pack, is_left_alone_where_it_is_no_shorter)
     cw_counter_data_write_device(&bare, &(struct cw_device){.index = 0}, &out);
     cw_counter_data_write_range(&bare, &range, NULL, &out);
     const struct cw_merge_input one = {"sample", out.data, out.size};
-    cr_assert(cw_counter_data_merge(&dense, &one, 1, &err) == CW_OK);
-    cr_assert(cw_counter_data_merge_sparse(&sparse, &one, 1, &err) == CW_OK);
+    cr_assert(cw_merge_dense(&dense, &one, 1, &err) == CW_OK);
+    cr_assert(cw_merge_sparse(&sparse, &one, 1, &err) == CW_OK);
     cr_expect(sparse.size == dense.size && memcmp(sparse.data, dense.data, dense.size) == 0);
 }
 
@@ -184,8 +184,8 @@ Test(pack, ranks_alike_take_the_least_that_a_reader_takes)
     for (size_t i = 0; i < 1500; i++)
         inputs[i] = (struct cw_merge_input){"rank", file.data, file.size};
     size_t packs;
-    cr_assert(cw_counter_data_merge(&dense, inputs, 1500, &err) == CW_OK);
-    cr_assert(cw_counter_data_merge_sparse(&sparse, inputs, 1500, &err) == CW_OK);
+    cr_assert(cw_merge_dense(&dense, inputs, 1500, &err) == CW_OK);
+    cr_assert(cw_merge_sparse(&sparse, inputs, 1500, &err) == CW_OK);
     cr_expect(sparse.size > dense.size / CW_PACK_TIMES_MAX && sparse.size < dense.size / 100, "%zu of %zu", sparse.size,
               dense.size);
     cr_expect(cw_unpack(&out, sparse.data, sparse.size, &packs) && out.size == dense.size);
@@ -274,9 +274,9 @@ Test(pack, packed_files_are_merged_and_packed_again)
     merge_ranks(RANKS);
     cw_writer_init(&again);
     const struct cw_merge_input one = {"sparse", sparse.data, sparse.size};
-    cr_assert(cw_counter_data_merge(&out, &one, 1, &err) == CW_OK);
+    cr_assert(cw_merge_dense(&out, &one, 1, &err) == CW_OK);
     cr_expect(out.size == dense.size && memcmp(out.data, dense.data, dense.size) == 0);
-    cr_assert(cw_counter_data_merge_sparse(&again, &one, 1, &err) == CW_OK);
+    cr_assert(cw_merge_sparse(&again, &one, 1, &err) == CW_OK);
     cr_expect(again.size == sparse.size && memcmp(again.data, sparse.data, sparse.size) == 0);
     cw_writer_free(&again);
 }
@@ -337,8 +337,8 @@ Test(pack, damage_costs_the_pack_that_it_is_in)
         cr_expect(data.complete == !cases[i].damaged && data.damage.ranges == 60 - cases[i].ranges);
         const struct cw_merge_input one = {"x.cwd", out.data, out.size};
         dense.size = sparse.size = 0;
-        cr_assert(cw_counter_data_merge(&dense, &one, 1, &err) == CW_OK, "%s", err.message);
-        cr_assert(cw_counter_data_merge_sparse(&sparse, &one, 1, &err) == CW_OK);
+        cr_assert(cw_merge_dense(&dense, &one, 1, &err) == CW_OK, "%s", err.message);
+        cr_assert(cw_merge_sparse(&sparse, &one, 1, &err) == CW_OK);
         cr_expect(cw_unpack(&again, sparse.data, sparse.size, &packs) && again.size == dense.size &&
                   memcmp(again.data, dense.data, dense.size) == 0);
         if (cases[i].damaged)
@@ -353,7 +353,7 @@ static enum cw_status merge_few(struct cw_arena *own, struct cw_error *e)
     struct cw_counter_data data;
     const struct cw_merge_input one = {"dense", dense.data, dense.size};
     cw_writer_init(&to);
-    enum cw_status status = cw_counter_data_merge_sparse(&to, &one, 1, e);
+    enum cw_status status = cw_merge_sparse(&to, &one, 1, e);
     if (status == CW_OK)
         status = cw_counter_data_read(&data, to.data, to.size, "sparse", own, e);
     cw_writer_free(&to);

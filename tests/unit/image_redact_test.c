@@ -2,11 +2,11 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "image/merge.h"
 #include "image/provenance.h"
 #include "image/redact.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/image_samples.h"
+#include "tests/support/merge_memory.h"
 
 /* A capture of two ranges on a device of that host. */
 static void write_capture(struct cw_writer *out, const char *host)
@@ -47,7 +47,7 @@ static enum cw_status redact(struct cw_counter_data *data, struct cw_arena *own,
     enum cw_status status = a.status == CW_OK ? b.status : a.status;
     const struct cw_merge_input inputs[] = {{"a", a.data, a.size}, {"b", b.data, b.size}};
     if (status == CW_OK)
-        status = cw_counter_data_merge_redacted(&out, inputs, 2, err);
+        status = cw_merge_redacted(&out, inputs, 2, err);
     else
         cw_error_nomem(err);
     uint8_t *copy = status == CW_OK ? cw_arena_alloc(own, out.size, 1) : NULL;

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/merge.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
+#include "tests/support/merge_memory.h"
 
 static struct cw_arena *arena;
 static struct cw_counter_data data;
@@ -195,7 +195,7 @@ static enum cw_status merge(const struct cw_writer *a, const struct cw_writer *b
     cw_writer_free(&out);
     cw_writer_init(&out);
     err = (struct cw_error)CW_ERROR_INIT;
-    return cw_counter_data_merge(&out, inputs, 2, &err);
+    return cw_merge_dense(&out, inputs, 2, &err);
 }
 
 Test(repeats, are_merged_with_their_ranges)
