@@ -1,6 +1,5 @@
 /* Finds metrics of a chip: all of them, or by a text that a person types. An answer to the text as a question
- * (metricdb/answers.h) comes first, then metrics that its words or its regular expression match
- * (metricdb/word_search.h), the best first. */
+ * (metricdb/answers.h) comes first, then metrics that its words or its regular expression match, the best first. */
 #ifndef CW_METRICDB_FIND_H
 #define CW_METRICDB_FIND_H
 
