@@ -56,10 +56,10 @@ static bool serve(int fd)
         cw_wire_end();
         return true;
     }
-    self->calls->begin(path);
+    self->begin(path);
     while (cw_wire_watch(LOOK_MS) && !cw_inject->over)
         turn_away();
-    const bool again = self->calls->end();
+    const bool again = self->end();
     cw_wire_end();
     return again;
 }
@@ -86,15 +86,16 @@ static void *run(void *user)
     return NULL;
 }
 
-void cw_attach_listen(const struct cw_attach_calls *calls)
+void cw_attach_listen(void (*begin)(const char *cupti), bool (*end)(void))
 {
     struct sockaddr_un address;
     const socklen_t size = cw_attach_address(&address, getpid());
-    if (self->calls ||
+    if (self->begin ||
         !cw_descriptor_take(&self->listener, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)))
         return;
     const int fd = cw_descriptor_number(&self->listener);
-    self->calls = calls;
+    self->begin = begin;
+    self->end = end;
     if (bind(fd, (const struct sockaddr *)&address, size) != 0 || listen(fd, 4) != 0 ||
         !cw_inject_start_thread(run, NULL))
         cw_attach_leave();

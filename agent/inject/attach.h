@@ -7,19 +7,16 @@
 
 #include "agent/inject/driver/descriptor.h"
 
-/* Begin and end of an attached capture, called on the thread, without the lock. */
-struct cw_attach_calls {
-    void (*begin)(const char *cupti); /* path of CUPTI; "": search as the loader does */
-    bool (*end)(void);                /* false: no other agent may follow */
-};
-
 struct cw_attach {
     struct cw_descriptor listener;
-    const struct cw_attach_calls *calls;
+    void (*begin)(const char *cupti);
+    bool (*end)(void);
 };
 extern struct cw_attach *const cw_attach;
 
-void cw_attach_listen(const struct cw_attach_calls *calls);
+/* Listens. Begin and end of an attached capture are called on the thread, without the lock. `cupti`: path of CUPTI; "":
+ * search as the loader does. `end` returns false where no other agent may follow. */
+void cw_attach_listen(void (*begin)(const char *cupti), bool (*end)(void));
 /* Call it in a forked child: agents attach to its parent only. */
 void cw_attach_leave(void);
 

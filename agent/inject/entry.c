@@ -920,12 +920,11 @@ EXPORT void counterworks_inside_close(void)
 
 static void initialize(void)
 {
-    static const struct cw_attach_calls calls = {attached, detached};
     const char *path = secure_getenv(CW_AGENT_SOCKET_VARIABLE);
     if (cw_wire->tried)
         return;
     if (!path && !getauxval(AT_SECURE)) /* with another user's rights, load no library named by others */
-        cw_attach_listen(&calls);
+        cw_attach_listen(attached, detached);
     if (!path)
         return;
     cw_inject->process = getpid();

@@ -32,7 +32,7 @@
 
 #define CW_INJECT_PARTS(X)                                                                                             \
     X(struct cw_inject, inject)                                                                                        \
-    X(struct cw_clock, clock)                                                                                          \
+    X(uint64_t, clock_epoch)                                                                                           \
     X(struct cw_descriptor, standard_error)                                                                            \
     X(struct cw_wire, wire)                                                                                            \
     X(struct cw_sent_modules, sent_modules)                                                                            \

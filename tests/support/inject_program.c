@@ -9,7 +9,7 @@
 int main(void)
 {
     InitializeInjection();
-    if (cw_attach->calls)
+    if (cw_attach->begin)
         return 3;
     return cw_wire->tried ? (getauxval(AT_SECURE) ? 2 : 1) : 0;
 }

@@ -12,10 +12,10 @@ static uint64_t nanoseconds(clockid_t clock)
 
 void cw_inject_begin_clock(void)
 {
-    cw_clock->epoch = nanoseconds(CLOCK_REALTIME) - nanoseconds(CLOCK_BOOTTIME);
+    *cw_clock_epoch = nanoseconds(CLOCK_REALTIME) - nanoseconds(CLOCK_BOOTTIME);
 }
 
 uint64_t cw_inject_now_ns(void)
 {
-    return cw_clock->epoch + nanoseconds(CLOCK_BOOTTIME);
+    return *cw_clock_epoch + nanoseconds(CLOCK_BOOTTIME);
 }

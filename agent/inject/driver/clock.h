@@ -4,10 +4,8 @@
 
 #include <stdint.h>
 
-struct cw_clock {
-    uint64_t epoch; /* wall-clock time of CLOCK_BOOTTIME 0, computed when the library was loaded */
-};
-extern struct cw_clock *const cw_clock;
+/* Wall-clock time of CLOCK_BOOTTIME 0, computed when the library was loaded. */
+extern uint64_t *const cw_clock_epoch;
 
 /* Call it when the library is loaded. */
 void cw_inject_begin_clock(void);
