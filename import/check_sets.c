@@ -155,8 +155,9 @@ static void derived_sets(struct cw_check_sets *c, uint32_t round)
     }
 }
 
-void cw_check_sets(struct cw_check_sets *c, uint32_t round)
+static void draw(struct cw_check_sets *c, uint32_t round)
 {
+    c->round = round;
     c->chance = 0x9e3779b97f4a7c15u + 7919 * (round + 1);
     if (!c->raws) {
         c->raws = cw_ask_array(c->ask, c->ask->chip->raw_count, sizeof *c->raws);
@@ -170,6 +171,35 @@ void cw_check_sets(struct cw_check_sets *c, uint32_t round)
     unit_sets(c, round);
     family_sets(c, round);
     derived_sets(c, round);
+}
+
+struct cw_check_count cw_check_round(struct cw_check_sets *c, uint32_t round)
+{
+    c->random = c->natural = (struct cw_check_count){0};
+    draw(c, round);
+    const struct cw_check_count sum = {.sets = c->random.sets + c->natural.sets,
+                                       .passes = c->random.passes + c->natural.passes,
+                                       .refused = c->random.refused + c->natural.refused};
+    c->recent[c->rounds++ % CW_CHECK_WINDOW] = sum;
+    return sum;
+}
+
+bool cw_check_settled(const struct cw_check_sets *c)
+{
+    uint32_t all = 0, wrong = 0;
+    for (int k = 0; k < CW_CHECK_WINDOW; k++) {
+        all += c->recent[k].passes;
+        wrong += c->recent[k].refused;
+    }
+    return c->rounds >= CW_CHECK_WINDOW && (uint64_t)wrong * SETTLED <= all;
+}
+
+void cw_check_fresh(struct cw_check_sets *c, uint32_t first, uint32_t rounds)
+{
+    c->random = c->natural = (struct cw_check_count){0};
+    c->refused = NULL;
+    for (uint32_t k = 0; k < rounds && cw_ask_ok(c->ask); k++)
+        draw(c, first + k);
 }
 
 /* ---- judging ---------------------------------------------------------------------------------------------------- */
@@ -191,22 +221,4 @@ void cw_check_passes(struct cw_check_sets *c, const struct cw_list *groups, size
             c->refused(c, pass->placements, pass->count);
     }
     cw_arena_destroy(arena);
-}
-
-struct cw_check_count cw_check_total(const struct cw_check_sets *c)
-{
-    return (struct cw_check_count){.sets = c->random.sets + c->natural.sets,
-                                   .passes = c->random.passes + c->natural.passes,
-                                   .refused = c->random.refused + c->natural.refused};
-}
-
-bool cw_check_settled(struct cw_check_window *w, struct cw_check_count round)
-{
-    uint32_t all = 0, wrong = 0;
-    w->recent[w->rounds++ % CW_CHECK_WINDOW] = round;
-    for (int k = 0; k < CW_CHECK_WINDOW; k++) {
-        all += w->recent[k].passes;
-        wrong += w->recent[k].refused;
-    }
-    return w->rounds >= CW_CHECK_WINDOW && (uint64_t)wrong * SETTLED <= all;
 }

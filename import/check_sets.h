@@ -19,7 +19,10 @@ struct cw_check_sets {
     /* Takes the placements of a pass that the library refuses; NULL: ignore refusals. */
     void (*refused)(struct cw_check_sets *sets, const uint32_t *placements, uint32_t count);
     void *context;                         /* for both callbacks */
-    struct cw_check_count random, natural; /* totals of all rounds */
+    uint32_t round;                        /* number of the round */
+    struct cw_check_count random, natural; /* totals of the round, or of all fresh rounds */
+    struct cw_check_count recent[CW_CHECK_WINDOW];
+    uint32_t rounds; /* in which something was learned */
     /* while drawing: */
     struct cw_check_count *count;
     bool *seen;
@@ -27,20 +30,16 @@ struct cw_check_sets {
     uint32_t *raws, raw_count;
 };
 
-/* Draws and judges the sets of a round. Round 0 has whole sets as people request them: units, families of names, all
- * ratios, all throughputs. Other rounds have random shares of these. Each round also has random sets. */
-void cw_check_sets(struct cw_check_sets *sets, uint32_t round);
+/* Draws and judges the sets of a round; returns the sum of random and natural sets. Round 0 has whole sets as people
+ * request them: units, families of names, all ratios, all throughputs. Other rounds have random shares of these. Each
+ * round also has random sets. */
+struct cw_check_count cw_check_round(struct cw_check_sets *sets, uint32_t round);
+/* Whether the last rounds had so few refused passes that there is no more to learn. */
+bool cw_check_settled(const struct cw_check_sets *sets);
+/* Draws and judges the sets of further rounds, from the number `first` on, which teach nothing: refusals are counted
+ * alone. */
+void cw_check_fresh(struct cw_check_sets *sets, uint32_t first, uint32_t rounds);
 /* For a judge: asks the library about each pass that our scheduler makes for groups of raw counters. */
 void cw_check_passes(struct cw_check_sets *sets, const struct cw_list *groups, size_t count, unsigned flags);
-/* Sum of random and natural sets. */
-struct cw_check_count cw_check_total(const struct cw_check_sets *sets);
-
-/* Decides from the last rounds, if few of their passes were refused, that there is no more to learn. Call
- * cw_check_settled once with the counts of each round. */
-struct cw_check_window {
-    struct cw_check_count recent[CW_CHECK_WINDOW];
-    uint32_t rounds;
-};
-bool cw_check_settled(struct cw_check_window *window, struct cw_check_count round);
 
 #endif

@@ -651,17 +651,14 @@ static void ban_all(struct cw_check_sets *sets, const uint32_t *placements, uint
  * until the questions are used up. */
 static void repair(struct cw_model *m, struct cw_check_sets *sets, struct cw_arena **arena)
 {
-    struct cw_check_window window = {0};
     sets->refused = ban_all;
     for (uint32_t round = 0; round < MOST_ROUNDS && m->ask.questions < MOST_QUESTIONS && cw_ask_ok(&m->ask); round++) {
-        sets->random = sets->natural = (struct cw_check_count){0};
-        cw_check_sets(sets, round);
-        struct cw_check_count count = cw_check_total(sets);
+        const struct cw_check_count count = cw_check_round(sets, round);
         cw_model_tell(m, "check round %u: %u passes, %u refused; %u rules, %u bans", round + 1, count.passes,
                       count.refused, m->rule_count, m->ban_count);
         if (count.refused)
             renew_limits(m, arena);
-        if (cw_check_settled(&window, count))
+        if (cw_check_settled(sets))
             return;
     }
 }
@@ -681,10 +678,7 @@ static void learn(struct cw_model *m, const char *prefix, struct cw_limit_table 
     struct cw_check_sets sets = {
         .ask = &m->ask, .usable = m->usable, .most = CW_MODEL_MOST, .judge = judge, .context = m};
     repair(m, &sets, &arena);
-    sets.random = sets.natural = (struct cw_check_count){0};
-    sets.refused = NULL;
-    for (uint32_t k = 0; k < FRESH_ROUNDS && cw_ask_ok(&m->ask); k++)
-        cw_check_sets(&sets, FRESH_FIRST + k);
+    cw_check_fresh(&sets, FRESH_FIRST, FRESH_ROUNDS);
     report->random = sets.random;
     report->natural = sets.natural;
     write_model(m, prefix, table);

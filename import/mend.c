@@ -123,6 +123,7 @@ static void judge(struct cw_check_sets *sets, const struct cw_list *raws)
 {
     struct mending *g = sets->context;
     struct cw_mend *m = g->m;
+    m->round = sets->round;
     if (g->theirs)
         judge_theirs(g, raws);
     size_t groups = list_groups(g, raws);
@@ -362,30 +363,20 @@ static void write_limits(struct cw_mend *m, const struct cw_writer *text, struct
 
 /* ---- all rounds ------------------------------------------------------------------------------------------------- */
 
-static void run_round(struct cw_mend *m, struct cw_check_sets *sets, uint32_t number)
-{
-    m->round = number;
-    cw_check_sets(sets, number);
-}
-
 static void rounds(struct mending *g, struct cw_check_sets *sets, void (*progress)(const char *))
 {
     struct cw_mend *m = g->m;
-    struct cw_check_window window = {0};
     for (uint32_t round = 0; round < MOST_ROUNDS && cw_ask_ok(&m->ask); round++) {
-        sets->random = sets->natural = (struct cw_check_count){0};
         g->theirs = round < THEIR_ROUNDS;
         g->their_passes = g->forbidden = 0;
-        run_round(m, sets, round ? FIRST_ROUND + round : 0);
-        struct cw_check_count count = cw_check_total(sets);
+        const struct cw_check_count count = cw_check_round(sets, round ? FIRST_ROUND + round : 0);
         char text[200];
         snprintf(text, sizeof text,
                  "round %u: %u of %u passes of the library forbidden, %u of %u of ours refused; %u limits", round + 1,
                  g->forbidden, g->their_passes, count.refused, count.passes, m->chip.limit_count);
         if (progress)
             progress(text);
-        bool settled = cw_check_settled(&window, count);
-        if (settled && round + 1 >= THEIR_ROUNDS + CW_CHECK_WINDOW)
+        if (cw_check_settled(sets) && round + 1 >= THEIR_ROUNDS + CW_CHECK_WINDOW)
             return;
     }
 }
@@ -405,10 +396,7 @@ static void mend(struct cw_mend *m, struct cw_learn_report *report, void (*progr
         cw_mend_refresh(m);
     sets.usable = m->usable;
     rounds(&g, &sets, progress);
-    sets.random = sets.natural = (struct cw_check_count){0};
-    sets.refused = NULL;
-    for (uint32_t k = 0; k < FRESH_ROUNDS && cw_ask_ok(&m->ask); k++)
-        run_round(m, &sets, FRESH_FIRST + k);
+    cw_check_fresh(&sets, FRESH_FIRST, FRESH_ROUNDS);
     report->random = sets.random;
     report->natural = sets.natural;
     for (uint32_t i = 0; i < first; i++)

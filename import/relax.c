@@ -583,16 +583,11 @@ static void learn(struct relaxing *r, struct cw_learn_report *report)
                                  .refused = narrow_all,
                                  .context = r};
     for (uint32_t round = 0; round < ROUNDS && cw_ask_ok(&r->ask); round++) {
-        sets.random = sets.natural = (struct cw_check_count){0};
-        cw_check_sets(&sets, round);
-        tell(r, "refused", cw_check_total(&sets).refused);
+        tell(r, "refused", cw_check_round(&sets, round).refused);
     }
     for (uint32_t i = 0; i < count; i++)
         narrowed += try_sets(r, &pools[i], LARGEST);
-    sets.random = sets.natural = (struct cw_check_count){0};
-    sets.refused = NULL;
-    for (uint32_t round = 0; round < FRESH_ROUNDS && cw_ask_ok(&r->ask); round++)
-        cw_check_sets(&sets, FRESH_FIRST + round);
+    cw_check_fresh(&sets, FRESH_FIRST, FRESH_ROUNDS);
     report->random = sets.random;
     report->natural = sets.natural;
 }
