@@ -3,23 +3,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct label {
+    const char *text;
+    uint32_t index;
+};
+
 static int by_text(const void *left, const void *right)
 {
-    const struct cw_label *a = left, *b = right;
-    const int order = strcmp(a->text, b->text);
-    return order ? order : (a->index > b->index) - (a->index < b->index);
+    const struct label *a = left, *b = right;
+    return strcmp(a->text, b->text);
 }
 
-const uint32_t *cw_label_number(struct cw_label *labels, uint32_t count, struct cw_arena *arena)
+const uint32_t *cw_labels_number(const char *const *texts, uint32_t count, struct cw_arena *arena)
 {
-    uint32_t *numbers = cw_arena_alloc(arena, count, sizeof *numbers);
-    uint32_t number = 0;
-    qsort(labels, count, sizeof *labels, by_text);
-    for (uint32_t i = 0; numbers && i < count; i++) {
+    uint32_t *numbers = cw_arena_alloc(arena, count, sizeof *numbers), number = 0;
+    struct label *labels = malloc(((size_t)count + 1) * sizeof *labels);
+    const bool good = numbers && labels && (texts || !count);
+    for (uint32_t i = 0; good && i < count; i++)
+        labels[i] = (struct label){texts[i] ? texts[i] : "", i};
+    if (good)
+        qsort(labels, count, sizeof *labels, by_text);
+    for (uint32_t i = 0; good && i < count; i++) {
         number += i && strcmp(labels[i - 1].text, labels[i].text) != 0;
         numbers[labels[i].index] = number;
     }
-    return numbers;
+    free(labels);
+    return good ? numbers : NULL;
 }
 
 /* "" for a capture of our own, and for one without a device. */

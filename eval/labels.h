@@ -7,14 +7,9 @@
 
 #include "image/counter_data.h"
 
-struct cw_label {
-    const char *text;
-    uint32_t index;
-};
-
-/* Numbers labels, whose indices are 0 to count - 1, in any order; sorts them. [index], in `arena`. NULL when out of
- * memory. */
-const uint32_t *cw_label_number(struct cw_label *labels, uint32_t count, struct cw_arena *arena);
+/* Numbers texts (NULL: ""): [text], in `arena`, in the order of strcmp. NULL when out of memory; `texts` may be
+ * the NULL of a failure before. */
+const uint32_t *cw_labels_number(const char *const *texts, uint32_t count, struct cw_arena *arena);
 
 /* Whether both captures have the names of kernels as one profiler writes them. Only then may they be compared as they
  * are; else by cw_shorten_to_spelling (base/shorten.h). */

@@ -31,17 +31,12 @@ static bool make_paths(struct making *m, bool patterns)
 {
     const struct cw_timeline *t = m->t;
     struct cw_pair *pairs = cw_arena_alloc(m->arena, t->path_count, sizeof *pairs);
-    struct cw_label *labels = calloc((size_t)t->path_count + 1, sizeof *labels);
     const char *const *texts = cw_timeline_path_texts(t, patterns, m->arena);
-    const bool good = pairs && labels && texts;
-    for (uint32_t p = 0; good && p < t->path_count; p++) {
+    for (uint32_t p = 0; pairs && texts && p < t->path_count; p++)
         pairs[p] = (struct cw_pair){"nvtx", texts[p]};
-        labels[p] = (struct cw_label){texts[p], p};
-    }
     m->paths = pairs;
-    m->same_path = good ? cw_label_number(labels, t->path_count, m->arena) : NULL;
-    free(labels);
-    return m->same_path;
+    m->same_path = cw_labels_number(texts, t->path_count, m->arena);
+    return m->paths && m->same_path;
 }
 
 /* `count` ranges at most. False when out of memory. */

@@ -117,14 +117,11 @@ static bool key_paths(struct making *m)
 {
     const struct cw_joined *j = m->joined;
     const uint32_t count = j->timeline->path_count;
-    struct cw_label *labels = calloc((size_t)count + 1, sizeof *labels);
     char text[CW_TIMELINE_NAME_SIZE];
     uint32_t *of = calloc((size_t)count + 1, sizeof *of); /* [key]: its path, or the count of paths if it has several */
     const char *const *patterns = cw_timeline_path_texts(j->timeline, true, m->arena);
-    bool good = labels && of && patterns && (m->paths = cw_arena_alloc(m->arena, (size_t)count + 1, sizeof *m->paths));
-    for (uint32_t p = 0; good && p < count; p++)
-        labels[p] = (struct cw_label){patterns[p], p};
-    const uint32_t *number = good ? cw_label_number(labels, count, m->arena) : NULL;
+    bool good = of && (m->paths = cw_arena_alloc(m->arena, (size_t)count + 1, sizeof *m->paths));
+    const uint32_t *number = good ? cw_labels_number(patterns, count, m->arena) : NULL;
     m->key_count = count + 1;
     for (uint32_t i = 0; number && i < j->count; i++) {
         const uint32_t path = j->timeline->gpu[j->launches[i].event].path, key = number[path];
@@ -135,7 +132,6 @@ static bool key_paths(struct making *m)
     for (uint32_t k = 0; number && good && k < count; k++)
         if (of[k] && of[k] <= count)
             good = (m->paths[k] = cw_arena_strdup(m->arena, cw_timeline_path_text(j->timeline, of[k] - 1, text)));
-    free(labels);
     free(of);
     return good && number;
 }

@@ -78,13 +78,10 @@ static enum cw_status find_intervals(struct work *w, struct cw_error *err)
 static enum cw_status find_launches(struct work *w, struct cw_error *err)
 {
     const struct cw_pm_data *pm = &w->r->data->pm;
-    struct cw_label *labels = calloc((size_t)pm->name_count + 1, sizeof *labels);
     w->intervals = calloc((size_t)pm->launch_count + 1, sizeof *w->intervals);
     w->kernels = cw_arena_alloc(w->arena, pm->name_count, sizeof *w->kernels);
-    for (uint32_t i = 0; labels && i < pm->name_count; i++) /* several chunks may have one name */
-        labels[i] = (struct cw_label){pm->names[i], i};
-    const uint32_t *numbers = labels ? cw_label_number(labels, pm->name_count, w->arena) : NULL;
-    free(labels);
+    const uint32_t *numbers =
+        cw_labels_number(pm->names, pm->name_count, w->arena); /* several chunks may have one name */
     if (!w->intervals || !w->kernels || !numbers)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < pm->name_count; i++)

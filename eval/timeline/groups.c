@@ -26,39 +26,28 @@ static bool number_families(struct grouping *g, struct cw_arena *arena)
     const struct cw_timeline *t = g->groups->t;
     char text[CW_SHORT_SIZE];
     const char **families = cw_arena_alloc(arena, t->name_count, sizeof *families);
-    struct cw_label *labels = calloc((size_t)t->name_count + 1, sizeof *labels);
-    bool good = families && labels;
-    for (uint32_t i = 0; good && i < t->name_count; i++)
-        labels[i] = (struct cw_label){"", i};
+    bool good = families;
     for (uint32_t i = 0; good && i < t->gpu_count; i++, cw_timeline_step(t)) {
         const uint32_t name = t->gpu[i].name;
         if (families[name] || t->gpu[i].kind != CW_TRACE_KERNEL)
             continue;
         families[name] = cw_arena_strdup(arena, cw_shorten_to_family(t->names[name].shown, text));
         good = families[name];
-        labels[name].text = good ? families[name] : "";
     }
     g->groups->families = families;
-    g->family_of = good ? cw_label_number(labels, t->name_count, arena) : NULL;
-    free(labels);
+    g->family_of = good ? cw_labels_number(families, t->name_count, arena) : NULL;
     return g->family_of;
-}
-
-static const char *rank_of(const struct cw_timeline *t, uint32_t process)
-{
-    const char *rank = cw_timeline_attribute(t, process, "rank");
-    return rank ? rank : "";
 }
 
 static bool number_ranks(struct grouping *g, struct cw_arena *arena)
 {
     const struct cw_timeline *t = g->groups->t;
     const uint32_t count = t->trace->process_count;
-    struct cw_label *labels = calloc((size_t)count + 1, sizeof *labels);
-    for (uint32_t i = 0; labels && i < count; i++)
-        labels[i] = (struct cw_label){rank_of(t, i), i};
-    g->rank_of = labels ? cw_label_number(labels, count, arena) : NULL;
-    free(labels);
+    const char **ranks = calloc((size_t)count + 1, sizeof *ranks);
+    for (uint32_t i = 0; ranks && i < count; i++)
+        ranks[i] = cw_timeline_attribute(t, i, "rank");
+    g->rank_of = cw_labels_number(ranks, count, arena);
+    free(ranks);
     return g->rank_of;
 }
 
@@ -230,11 +219,11 @@ struct path_groups {
 /* Numbers the patterns of all names in paths; [name]. */
 static const uint32_t *number_patterns(const struct cw_timeline *t, struct cw_arena *arena)
 {
-    struct cw_label *labels = calloc((size_t)t->name_count + 1, sizeof *labels);
-    for (uint32_t i = 0; labels && i < t->name_count; i++)
-        labels[i] = (struct cw_label){t->parts[i].pattern ? t->parts[i].pattern : "", i};
-    const uint32_t *numbers = labels ? cw_label_number(labels, t->name_count, arena) : NULL;
-    free(labels);
+    const char **patterns = calloc((size_t)t->name_count + 1, sizeof *patterns);
+    for (uint32_t i = 0; patterns && i < t->name_count; i++)
+        patterns[i] = t->parts[i].pattern;
+    const uint32_t *numbers = cw_labels_number(patterns, t->name_count, arena);
+    free(patterns);
     return numbers;
 }
 
