@@ -207,16 +207,24 @@ static uint32_t find_instructions(const struct named *sorted, uint32_t count, co
     return found ? found->counter : UINT32_MAX;
 }
 
-enum cw_status cw_sim_model_make(struct cw_sim_model *m, const struct cw_config_image *plan, struct cw_arena *arena,
-                                 struct cw_error *err)
+struct cw_sim_model {
+    const struct cw_config_image *plan;
+    double *caps;      /* by raw counter: limit per active cycle */
+    uint32_t *parents; /* by counter: the counter whose name it continues; UINT32_MAX: none */
+    uint8_t *kinds;
+};
+
+const struct cw_sim_model *cw_sim_model_make(const struct cw_config_image *plan, struct cw_arena *arena)
 {
     struct named *sorted = cw_arena_alloc(arena, plan->counter_count, sizeof *sorted);
-    *m = (struct cw_sim_model){.plan = plan,
-                               .caps = cw_arena_alloc(arena, plan->raw_count, sizeof *m->caps),
-                               .parents = cw_arena_alloc(arena, plan->counter_count, sizeof *m->parents),
-                               .kinds = cw_arena_alloc(arena, plan->counter_count, sizeof *m->kinds)};
-    if (!sorted || !m->caps || !m->parents || !m->kinds)
-        return cw_error_nomem(err);
+    struct cw_sim_model *m = cw_arena_alloc(arena, 1, sizeof *m);
+    if (m)
+        *m = (struct cw_sim_model){.plan = plan,
+                                   .caps = cw_arena_alloc(arena, plan->raw_count, sizeof *m->caps),
+                                   .parents = cw_arena_alloc(arena, plan->counter_count, sizeof *m->parents),
+                                   .kinds = cw_arena_alloc(arena, plan->counter_count, sizeof *m->kinds)};
+    if (!sorted || !m || !m->caps || !m->parents || !m->kinds)
+        return NULL;
     for (uint32_t r = 0; r < plan->raw_count; r++)
         m->caps[r] = INFINITY;
     for (uint32_t c = 0; c < plan->counter_count; c++) {
@@ -234,7 +242,7 @@ enum cw_status cw_sim_model_make(struct cw_sim_model *m, const struct cw_config_
         if (m->parents[c] == UINT32_MAX)
             m->parents[c] = find_instructions(sorted, plan->counter_count, plan->counters[c].name);
     }
-    return CW_OK;
+    return m;
 }
 
 /* A number from 0 to 1. */
@@ -327,7 +335,7 @@ void cw_sim_gpu_range(struct cw_sim_gpu *s, uint64_t of, uint32_t launch, uint64
         const double taken = steady ? ns : s->durations[pass == MIXED ? 0 : pass];
         const struct cw_sim_moment at = {taken, key, share_of_run, &run};
         for (uint32_t i = 0; i < n; i++)
-            s->instances[c][i] = cw_sim_model_count(&s->model, &at, number, i);
+            s->instances[c][i] = cw_sim_model_count(s->model, &at, number, i);
         s->values[c] = (struct cw_value){.form = CW_FORM_INSTANCES, .instance_count = n, .instances = s->instances[c]};
         if (s->lacks && cw_lacking_is_of(s->plan->counters[number].name, s->lacks))
             s->values[c] = (struct cw_value){.form = CW_FORM_UNAVAILABLE};
@@ -339,17 +347,14 @@ enum cw_status cw_sim_gpu_open(struct cw_sim_gpu *s, const struct cw_config_imag
 {
     uint32_t columns = cw_schema_columns(schema);
     *s = (struct cw_sim_gpu){.plan = plan, .schema = schema, .seed = seed};
-    enum cw_status status = cw_sim_check_limits(plan, err);
-    if (status == CW_OK)
-        status = cw_sim_model_make(&s->model, plan, arena, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_sim_check_limits(plan, err));
+    s->model = cw_sim_model_make(plan, arena);
     s->instances = cw_arena_alloc(arena, columns, sizeof *s->instances);
     s->values = cw_arena_alloc(arena, columns, sizeof *s->values);
     s->keys = cw_arena_alloc(arena, plan->raw_count, sizeof *s->keys);
     s->facts = cw_arena_alloc(arena, plan->counter_count, sizeof *s->facts);
     s->durations = cw_arena_alloc(arena, plan->pass_count, sizeof *s->durations);
-    if (!s->instances || !s->values || !s->keys || !s->facts || !s->durations)
+    if (!s->model || !s->instances || !s->values || !s->keys || !s->facts || !s->durations)
         return cw_error_nomem(err);
     for (uint32_t c = 0; c < columns; c++) {
         const struct cw_config_counter *counter = &plan->counters[cw_schema_column_counter(schema, c)];

@@ -10,14 +10,9 @@
 
 /* Keeps the numbers of a plan's counters plausible: a counter never exceeds its peak in the active cycles of its unit,
  * nor the counter whose name it continues (hits are at most lookups), and time and cycles agree. */
-struct cw_sim_model {
-    const struct cw_config_image *plan;
-    double *caps;      /* by raw counter: limit per active cycle */
-    uint32_t *parents; /* by counter: the counter whose name it continues; UINT32_MAX: none */
-    uint8_t *kinds;
-};
-enum cw_status cw_sim_model_make(struct cw_sim_model *model, const struct cw_config_image *plan, struct cw_arena *arena,
-                                 struct cw_error *err);
+struct cw_sim_model;
+/* In `arena`; NULL when out of memory. */
+const struct cw_sim_model *cw_sim_model_make(const struct cw_config_image *plan, struct cw_arena *arena);
 
 /* Computes the count of a counter in one instance. `share`: the share of its limit that a raw counter reaches, from 0
  * to 1. */
@@ -31,7 +26,7 @@ double cw_sim_model_count(const struct cw_sim_model *model, const struct cw_sim_
                           uint32_t instance);
 
 struct cw_sim_gpu {
-    struct cw_sim_model model;
+    const struct cw_sim_model *model;
     uint64_t seed;
     const char *lacks; /* a unit whose counters it lacks; NULL: none */
     const struct cw_config_image *plan;

@@ -198,7 +198,7 @@ struct simulation {
     uint64_t ranges, range_first;   /* wanted ranges so far; first sample of the open one */
     uint64_t window, every;         /* samples of a window, and from one window to the next; 0: no windows */
     uint8_t *lacks;                 /* by counter: the GPUs lack it */
-    struct cw_sim_model model;
+    const struct cw_sim_model *model;
     uint64_t start[BLOCK], end[BLOCK];
     double *rollups[CW_ROLLUP_COUNT];
     uint8_t *forms;
@@ -295,7 +295,7 @@ static void simulate_counter(struct simulation *s, uint64_t seed, uint32_t count
     const struct moment of = {s, seed, sample};
     const struct cw_sim_moment moment = {(double)s->period, cw_sim_mix(seed ^ sample), share_of_sample, &of};
     for (uint32_t k = 0; k < n; k++) {
-        double value = cw_sim_model_count(&s->model, &moment, counter, k);
+        double value = cw_sim_model_count(s->model, &moment, counter, k);
         sum += value;
         min = value < min ? value : min;
         max = value > max ? value : max;
@@ -585,8 +585,8 @@ static void tell_choices(const struct simulation *s)
 static enum cw_status prepare(struct simulation *s, struct cw_error *err)
 {
     CW_TRY(cw_sim_check_limits(s->plan, err));
-    CW_TRY(cw_sim_model_make(&s->model, s->plan, s->arena, err));
-    if (cw_schema_of_plan(&s->schema, s->plan, s->arena) != CW_OK)
+    s->model = cw_sim_model_make(s->plan, s->arena);
+    if (!s->model || cw_schema_of_plan(&s->schema, s->plan, s->arena) != CW_OK)
         return cw_error_nomem(err);
     s->schema.traces = cw_pm_has_trace(s->options);
     CW_TRY(find_lacking(s, err));
