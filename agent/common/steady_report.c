@@ -41,7 +41,7 @@ static uint64_t mean_ns(const struct cw_period_facts *p)
     return p->count ? p->periods_ns / p->count : 0;
 }
 
-void cw_steady_attributes(struct cw_pair pairs[CW_STEADY_ATTRIBUTES], struct cw_steady_texts *t,
+void cw_steady_attributes(struct cw_pair pairs[CW_STEADY_ATTRIBUTES], cw_steady_texts texts,
                           const struct cw_steady_report *r)
 {
     static const struct cw_steady_report nothing;
@@ -51,12 +51,12 @@ void cw_steady_attributes(struct cw_pair pairs[CW_STEADY_ATTRIBUTES], struct cw_
     r = r ? r : &nothing;
     const struct cw_period_facts *p = &r->period;
     const uint64_t numbers[CW_STEADY_ATTRIBUTES] = {0, p->begin_ns, mean_ns(p), p->launches, p->count, r->count};
-    snprintf(t->text[0], CW_STEADY_TEXT, "%s", p->found ? "found" : "never");
+    snprintf(texts[0], CW_STEADY_TEXT, "%s", p->found ? "found" : "never");
     for (int i = 1; i < CW_STEADY_ATTRIBUTES - 1; i++)
-        snprintf(t->text[i], CW_STEADY_TEXT, "%020" PRIu64, numbers[i]);
-    snprintf(t->text[CW_STEADY_ATTRIBUTES - 1], CW_STEADY_TEXT, "%.6f", cw_steady_share(r));
+        snprintf(texts[i], CW_STEADY_TEXT, "%020" PRIu64, numbers[i]);
+    snprintf(texts[CW_STEADY_ATTRIBUTES - 1], CW_STEADY_TEXT, "%.6f", cw_steady_share(r));
     for (int i = 0; i < CW_STEADY_ATTRIBUTES; i++)
-        pairs[i] = (struct cw_pair){keys[i], t->text[i]};
+        pairs[i] = (struct cw_pair){keys[i], texts[i]};
 }
 
 void cw_steady_report_tell(const struct cw_steady_report *r, const char *program)

@@ -22,10 +22,8 @@ double cw_steady_share(const struct cw_steady_report *report);
 /* Writes the report as attributes of a device (docs/formats.md). Each text has the same length every time, so that a
  * later report can overwrite it. `report`: NULL if nothing is known yet. */
 enum { CW_STEADY_ATTRIBUTES = 7, CW_STEADY_TEXT = 24 };
-struct cw_steady_texts {
-    char text[CW_STEADY_ATTRIBUTES][CW_STEADY_TEXT];
-};
-void cw_steady_attributes(struct cw_pair pairs[CW_STEADY_ATTRIBUTES], struct cw_steady_texts *texts,
+typedef char cw_steady_texts[CW_STEADY_ATTRIBUTES][CW_STEADY_TEXT];
+void cw_steady_attributes(struct cw_pair pairs[CW_STEADY_ATTRIBUTES], cw_steady_texts texts,
                           const struct cw_steady_report *report);
 
 /* Prints the report as a line on standard error. */

@@ -50,7 +50,7 @@ enum cw_status cw_steady_devices_add(struct cw_steady_devices *devices, struct c
         return cw_error_nomem(err);
     if (count)
         memcpy(pairs, copy, count * sizeof *pairs);
-    cw_steady_attributes(pairs + count, &d->texts, report);
+    cw_steady_attributes(pairs + count, d->texts, report);
     d->device = *device;
     d->device.attributes = pairs;
     d->device.attribute_count = count + CW_STEADY_ATTRIBUTES;
@@ -67,7 +67,7 @@ enum cw_status cw_steady_devices_tell(struct cw_steady_devices *devices, struct 
         struct cw_steady_device *d = &devices->items[i];
         if (d->device.index != number)
             continue;
-        cw_steady_attributes(pairs, &d->texts, report); /* the device has these texts */
+        cw_steady_attributes(pairs, d->texts, report); /* the device has these texts */
         return cw_collector_device_again(collector, d->at, &d->device, err);
     }
     return CW_OK;

@@ -26,7 +26,7 @@ struct cw_steady_devices {
     uint32_t count;
     struct cw_steady_device {
         struct cw_device device;
-        struct cw_steady_texts texts;
+        cw_steady_texts texts;
         uint64_t at; /* offset in the file */
     } items[CW_MOST_FILE_DEVICES];
 };

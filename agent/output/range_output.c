@@ -15,7 +15,7 @@ struct cw_output_device {
     struct cw_device device; /* without the rank, which its ranges have */
     struct cw_device_facts *facts;
     uint32_t facts_known; /* number of known facts so far */
-    struct cw_steady_texts steady;
+    cw_steady_texts steady;
     uint32_t reports; /* number of reports on the steady state so far */
 };
 
@@ -85,7 +85,7 @@ static bool copy_device(struct cw_range_output *o, struct cw_output_device *to, 
     if (pairs && filtered)
         pairs[to->device.attribute_count++] = (struct cw_pair){"filter", o->filter};
     if (pairs && o->steady) {
-        cw_steady_attributes(pairs + to->device.attribute_count, &to->steady, NULL);
+        cw_steady_attributes(pairs + to->device.attribute_count, to->steady, NULL);
         to->device.attribute_count += CW_STEADY_ATTRIBUTES;
     }
     return to->facts && copy && pairs;
@@ -232,7 +232,7 @@ enum cw_status cw_range_output_steady(struct cw_range_output *o, const struct cw
     enum cw_status status = find_device(o, source->device, &device, err);
     if (status != CW_OK)
         return status;
-    cw_steady_attributes(pairs, &o->devices[device].steady, report); /* the device has these texts */
+    cw_steady_attributes(pairs, o->devices[device].steady, report); /* the device has these texts */
     o->devices[device].reports++;
     return CW_OK;
 }
