@@ -2,11 +2,13 @@
 #include "foreign/nsys_sqlite.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "foreign/sqlite_late.h"
 #include "foreign/trace_maker.h"
 
 enum { MOST_MEMORY_KINDS = 16, MEMORY_WORD = 24, REMEMBERED = 4096, OPS = 1000, LONGEST_TEXT = 1 << 20 };
@@ -128,7 +130,6 @@ struct remembered {
 };
 
 struct reading {
-    const struct cw_sqlite *sql;
     sqlite3 *db;
     const struct cw_input *input;
     struct cw_trace_maker *m;
@@ -141,6 +142,55 @@ struct reading {
     struct remembered *remembered;
     bool driver; /* the row at hand is a call of the driver */
 };
+
+/* ---- SQLite, loaded when the first database is read -------------------------------------------------------------- */
+
+/* Few commands read one, and nodes without the library can run all others. */
+#define FUNCTIONS(X)                                                                                                   \
+    X(sqlite3_bind_int64)                                                                                              \
+    X(sqlite3_bind_text)                                                                                               \
+    X(sqlite3_close_v2)                                                                                                \
+    X(sqlite3_column_int64)                                                                                            \
+    X(sqlite3_column_text)                                                                                             \
+    X(sqlite3_column_type)                                                                                             \
+    X(sqlite3_db_config)                                                                                               \
+    X(sqlite3_deserialize)                                                                                             \
+    X(sqlite3_errmsg)                                                                                                  \
+    X(sqlite3_finalize)                                                                                                \
+    X(sqlite3_limit)                                                                                                   \
+    X(sqlite3_open_v2)                                                                                                 \
+    X(sqlite3_prepare_v2)                                                                                              \
+    X(sqlite3_progress_handler)                                                                                        \
+    X(sqlite3_reset)                                                                                                   \
+    X(sqlite3_step)
+
+static struct sqlite {
+#define X(name) __typeof__(name) *name;
+    FUNCTIONS(X)
+#undef X
+} sqlite;
+static const char *missing;
+
+static void load(void)
+{
+    void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
+    missing = library ? NULL : "libsqlite3.so.0";
+#define X(name)                                                                                                        \
+    *(void **)&sqlite.name = library ? dlsym(library, #name) : NULL;                                                   \
+    missing = missing || sqlite.name ? missing : #name;
+    FUNCTIONS(X)
+#undef X
+}
+
+/* CW_ERR_UNSUPPORTED where the library is missing. */
+static enum cw_status need_sqlite(struct cw_error *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return missing ? cw_error_set(err, CW_ERR_UNSUPPORTED,
+                                  "found a database of SQLite, and no %s to read it: install libsqlite3", missing)
+                   : CW_OK;
+}
 
 /* ---- statements ------------------------------------------------------------------------------------------------- */
 
@@ -159,29 +209,29 @@ static void fail(struct reading *r)
                          "%s: found more rows than its size explains, expected a database of nsys", r->input->name);
     else if (r->status == CW_OK)
         r->status = cw_error_set(r->err, CW_ERR_INPUT, "%s: found a database that cannot be read: %s", r->input->name,
-                                 r->sql->sqlite3_errmsg(r->db));
+                                 sqlite.sqlite3_errmsg(r->db));
 }
 
 /* NULL after a failure. */
 static sqlite3_stmt *prepare(struct reading *r, const char *text)
 {
     sqlite3_stmt *made = NULL;
-    if (r->status == CW_OK && r->sql->sqlite3_prepare_v2(r->db, text, -1, &made, NULL) != SQLITE_OK)
+    if (r->status == CW_OK && sqlite.sqlite3_prepare_v2(r->db, text, -1, &made, NULL) != SQLITE_OK)
         fail(r);
     return made;
 }
 
 static bool step(struct reading *r, sqlite3_stmt *statement)
 {
-    const int result = statement && r->status == CW_OK ? r->sql->sqlite3_step(statement) : SQLITE_DONE;
+    const int result = statement && r->status == CW_OK ? sqlite.sqlite3_step(statement) : SQLITE_DONE;
     if (result != SQLITE_ROW && result != SQLITE_DONE)
         fail(r);
     return result == SQLITE_ROW;
 }
 
-static const char *text_at(const struct reading *r, sqlite3_stmt *statement, int column)
+static const char *text_at(sqlite3_stmt *statement, int column)
 {
-    const unsigned char *text = r->sql->sqlite3_column_text(statement, column);
+    const unsigned char *text = sqlite.sqlite3_column_text(statement, column);
     return text ? (const char *)text : "";
 }
 
@@ -190,9 +240,9 @@ static bool has_table(struct reading *r, const char *name)
 {
     sqlite3_stmt *s = prepare(r, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name = ?1");
     if (s)
-        r->sql->sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+        sqlite.sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
     const bool has = step(r, s);
-    r->sql->sqlite3_finalize(s);
+    sqlite.sqlite3_finalize(s);
     return has;
 }
 
@@ -206,8 +256,8 @@ static sqlite3_stmt *select_columns(struct reading *r, const struct table *t)
     sqlite3_stmt *info = prepare(r, ask);
     while (step(r, info))
         for (size_t i = 0; t->columns[i].name; i++)
-            has[i] = has[i] || strcmp(text_at(r, info, 1), t->columns[i].name) == 0;
-    r->sql->sqlite3_finalize(info);
+            has[i] = has[i] || strcmp(text_at(info, 1), t->columns[i].name) == 0;
+    sqlite.sqlite3_finalize(info);
     for (size_t i = 0; t->columns[i].name; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, has[i] ? "%s\"%s\"" : "%sNULL", i ? ", " : "SELECT ",
                                  t->columns[i].name);
@@ -229,9 +279,9 @@ static struct remembered look_up(struct reading *r, uint32_t process, int64_t id
 {
     struct remembered made = {.id = id, .process = process};
     if (r->strings)
-        r->sql->sqlite3_bind_int64(r->strings, 1, id);
+        sqlite.sqlite3_bind_int64(r->strings, 1, id);
     if (step(r, r->strings)) {
-        char *text = strdup(text_at(r, r->strings, 0));
+        char *text = strdup(text_at(r->strings, 0));
         if (text && call)
             cut_version(text);
         made.driver = text && strncmp(text, "cu", 2) == 0 && isupper((unsigned char)text[2]);
@@ -239,7 +289,7 @@ static struct remembered look_up(struct reading *r, uint32_t process, int64_t id
         free(text);
     }
     if (r->strings)
-        r->sql->sqlite3_reset(r->strings);
+        sqlite.sqlite3_reset(r->strings);
     return made;
 }
 
@@ -283,7 +333,7 @@ static uint32_t find_process(struct reading *r, const struct table *t, sqlite3_s
     int64_t global = 0;
     for (int i = 0; t->columns[i].name; i++)
         if (t->columns[i].reads == PROCESS || (t->columns[i].reads == THREAD && t->columns[i].field == CW_FIELD_THREAD))
-            global = r->sql->sqlite3_column_int64(s, i);
+            global = sqlite.sqlite3_column_int64(s, i);
     return cw_trace_maker_process(r->m, process_of(global));
 }
 
@@ -331,9 +381,9 @@ static void take_row(struct reading *r, const struct table *t, sqlite3_stmt *s)
     cw_made_row_begin(&row);
     r->driver = false;
     for (int i = 0; t->columns[i].name; i++)
-        if (r->sql->sqlite3_column_type(s, i) != SQLITE_NULL)
-            put(r, &t->columns[i], r->sql->sqlite3_column_int64(s, i),
-                t->columns[i].reads == TEXT ? text_at(r, s, i) : "", process, &row);
+        if (sqlite.sqlite3_column_type(s, i) != SQLITE_NULL)
+            put(r, &t->columns[i], sqlite.sqlite3_column_int64(s, i), t->columns[i].reads == TEXT ? text_at(s, i) : "",
+                process, &row);
     if (t->kind == CW_TRACE_NVTX_RANGE && (!row.of[CW_FIELD_TYPE] || !row.of[CW_FIELD_END]))
         return;
     if (row.of[CW_FIELD_GRAPH] == CW_TRACE_UNKNOWN && row.of[CW_FIELD_GRAPH_NODE] != CW_TRACE_UNKNOWN)
@@ -350,7 +400,7 @@ static void take_table(struct reading *r, const struct table *t)
     sqlite3_stmt *s = select_columns(r, t);
     while (!cw_trace_maker_failed(r->m) && step(r, s))
         take_row(r, t, s);
-    r->sql->sqlite3_finalize(s);
+    sqlite.sqlite3_finalize(s);
 }
 
 /* ---- about the session ------------------------------------------------------------------------------------------ */
@@ -360,38 +410,38 @@ static void ask(struct reading *r, const char *table, const char *query,
                 void (*take)(struct reading *r, sqlite3_stmt *s))
 {
     sqlite3_stmt *s = NULL;
-    if (!has_table(r, table) || r->sql->sqlite3_prepare_v2(r->db, query, -1, &s, NULL) != SQLITE_OK)
+    if (!has_table(r, table) || sqlite.sqlite3_prepare_v2(r->db, query, -1, &s, NULL) != SQLITE_OK)
         return;
     while (!cw_trace_maker_failed(r->m) && step(r, s))
         take(r, s);
-    r->sql->sqlite3_finalize(s);
+    sqlite.sqlite3_finalize(s);
 }
 
 static void take_start(struct reading *r, sqlite3_stmt *s)
 {
-    r->start_ns = r->sql->sqlite3_column_int64(s, 0);
+    r->start_ns = sqlite.sqlite3_column_int64(s, 0);
 }
 
 static void take_gpu(struct reading *r, sqlite3_stmt *s)
 {
     const struct cw_pair pairs[] = {
-        {"name", text_at(r, s, 1)}, {"multiprocessors", text_at(r, s, 2)}, {"memory_bytes", text_at(r, s, 3)}};
-    cw_trace_maker_gpu(r->m, (uint32_t)r->sql->sqlite3_column_int64(s, 0), pairs, 3);
+        {"name", text_at(s, 1)}, {"multiprocessors", text_at(s, 2)}, {"memory_bytes", text_at(s, 3)}};
+    cw_trace_maker_gpu(r->m, (uint32_t)sqlite.sqlite3_column_int64(s, 0), pairs, 3);
 }
 
 static void take_device(struct reading *r, sqlite3_stmt *s)
 {
-    const uint32_t process = cw_trace_maker_process(r->m, (uint32_t)r->sql->sqlite3_column_int64(s, 2));
-    cw_trace_maker_device(r->m, process, (uint32_t)r->sql->sqlite3_column_int64(s, 1),
-                          (uint32_t)r->sql->sqlite3_column_int64(s, 0));
+    const uint32_t process = cw_trace_maker_process(r->m, (uint32_t)sqlite.sqlite3_column_int64(s, 2));
+    cw_trace_maker_device(r->m, process, (uint32_t)sqlite.sqlite3_column_int64(s, 1),
+                          (uint32_t)sqlite.sqlite3_column_int64(s, 0));
 }
 
 static void take_memory_kind(struct reading *r, sqlite3_stmt *s)
 {
-    const int64_t id = r->sql->sqlite3_column_int64(s, 0);
+    const int64_t id = sqlite.sqlite3_column_int64(s, 0);
     if (id < 0 || id >= MOST_MEMORY_KINDS)
         return;
-    snprintf(r->memory[id], MEMORY_WORD, "%.*s", MEMORY_WORD - 1, text_at(r, s, 1));
+    snprintf(r->memory[id], MEMORY_WORD, "%.*s", MEMORY_WORD - 1, text_at(s, 1));
     for (char *c = r->memory[id]; *c; c++)
         *c = *c == ' ' ? '_' : (char)tolower((unsigned char)*c);
 }
@@ -417,20 +467,20 @@ static void confine(struct reading *r)
     static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
                               SQLITE_DBCONFIG_TRUSTED_SCHEMA};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        r->sql->sqlite3_limit(r->db, limits[i][0], limits[i][1]);
+        sqlite.sqlite3_limit(r->db, limits[i][0], limits[i][1]);
     for (size_t i = 0; i < sizeof off / sizeof *off; i++)
-        r->sql->sqlite3_db_config(r->db, off[i], 0, NULL);
-    r->sql->sqlite3_db_config(r->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+        sqlite.sqlite3_db_config(r->db, off[i], 0, NULL);
+    sqlite.sqlite3_db_config(r->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     r->ops_left = 10000 + r->input->size * 8 / OPS;
-    r->sql->sqlite3_progress_handler(r->db, OPS, count_ops, r);
+    sqlite.sqlite3_progress_handler(r->db, OPS, count_ops, r);
 }
 
 static bool open_place(struct reading *r, const char *place)
 {
     const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    if (r->sql->sqlite3_open_v2(place, &r->db, flags, NULL) == SQLITE_OK)
+    if (sqlite.sqlite3_open_v2(place, &r->db, flags, NULL) == SQLITE_OK)
         return true;
-    r->sql->sqlite3_close_v2(r->db);
+    sqlite.sqlite3_close_v2(r->db);
     r->db = NULL;
     return false;
 }
@@ -454,8 +504,8 @@ static void open_database(struct reading *r, struct cw_input *copy)
         return;
     }
     confine(r);
-    if (r->sql->sqlite3_deserialize(r->db, "main", (unsigned char *)copy->bytes, (sqlite3_int64)copy->size,
-                                    (sqlite3_int64)copy->size, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+    if (sqlite.sqlite3_deserialize(r->db, "main", (unsigned char *)copy->bytes, (sqlite3_int64)copy->size,
+                                   (sqlite3_int64)copy->size, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
         fail(r);
 }
 
@@ -463,7 +513,7 @@ enum cw_status cw_nsys_read(struct cw_input *made, const struct cw_input *input,
 {
     struct reading r = {.input = input, .err = err};
     struct cw_input copy = {0};
-    CW_TRY(cw_sqlite_load(&r.sql, err));
+    CW_TRY(need_sqlite(err));
     r.m = cw_trace_maker_create("nsys", input->name, err);
     r.remembered = calloc(REMEMBERED, sizeof *r.remembered);
     r.status = r.m && r.remembered ? CW_OK : cw_error_nomem(err);
@@ -474,8 +524,8 @@ enum cw_status cw_nsys_read(struct cw_input *made, const struct cw_input *input,
         take_table(&r, &tables[i]);
     if (r.status == CW_OK)
         r.status = cw_trace_maker_finish(r.m, true, made);
-    r.sql->sqlite3_finalize(r.strings);
-    r.sql->sqlite3_close_v2(r.db);
+    sqlite.sqlite3_finalize(r.strings);
+    sqlite.sqlite3_close_v2(r.db);
     cw_trace_maker_free(r.m);
     free(r.remembered);
     cw_bytes_free(&copy.own);
