@@ -31,7 +31,6 @@ struct lint {
     const struct cw_yaml *units, *domains, *raws, *bases[CW_METRIC_TYPE_COUNT];
     cw_lint_report report;
     void *context;
-    struct cw_lint_counts *counts;
     bool measured; /* the chip has peaks: captures contributed to the file */
     struct marks raw_marks, counter_marks;
 };
@@ -44,10 +43,6 @@ __attribute__((format(printf, 6, 7))) static void found(struct lint *l, enum cw_
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    if (level == CW_LINT_ERROR)
-        l->counts->errors++;
-    else
-        l->counts->warnings++;
     const struct cw_finding finding = {level, rule, l->source, line, column, message};
     l->report(l->context, &finding);
 }
@@ -379,9 +374,9 @@ static enum cw_status check_chip(struct lint *l, const void *data, size_t size, 
 }
 
 enum cw_status cw_lint_chip(const void *data, size_t size, const char *path, const struct cw_glossary *glossary,
-                            cw_lint_report report, void *context, struct cw_lint_counts *counts, struct cw_error *err)
+                            cw_lint_report report, void *context, struct cw_error *err)
 {
-    struct lint l = {.glossary = glossary, .source = path, .report = report, .context = context, .counts = counts};
+    struct lint l = {.glossary = glossary, .source = path, .report = report, .context = context};
     struct cw_arena *arena = cw_arena_create();
     enum cw_status status = arena ? check_chip(&l, data, size, arena, err) : cw_error_nomem(err);
     cw_arena_destroy(arena);
@@ -403,9 +398,9 @@ static void check_set(struct lint *l, const void *data, size_t size, struct cw_a
 }
 
 enum cw_status cw_lint_set(const void *data, size_t size, const char *path, const struct cw_chip *chip,
-                           cw_lint_report report, void *context, struct cw_lint_counts *counts, struct cw_error *err)
+                           cw_lint_report report, void *context, struct cw_error *err)
 {
-    struct lint l = {.chip = chip, .source = path, .report = report, .context = context, .counts = counts};
+    struct lint l = {.chip = chip, .source = path, .report = report, .context = context};
     struct cw_arena *arena = cw_arena_create();
     if (!arena)
         return cw_error_nomem(err);
@@ -415,7 +410,7 @@ enum cw_status cw_lint_set(const void *data, size_t size, const char *path, cons
 }
 
 static enum cw_status check_sets(const struct cw_chip *chip, cw_lint_report report, void *context,
-                                 struct cw_lint_counts *counts, struct cw_arena *arena, struct cw_error *err)
+                                 struct cw_arena *arena, struct cw_error *err)
 {
     const char *const *names;
     size_t count;
@@ -428,7 +423,7 @@ static enum cw_status check_sets(const struct cw_chip *chip, cw_lint_report repo
         if (status == CW_OK)
             status = cw_file_read(&file, path, LARGEST_FILE, err);
         if (status == CW_OK)
-            status = cw_lint_set(file.data, file.size, path, chip, report, context, counts, err);
+            status = cw_lint_set(file.data, file.size, path, chip, report, context, err);
         cw_bytes_free(&file);
     }
     return status;
@@ -514,10 +509,9 @@ static enum cw_status check_rules(struct lint *l, struct cw_arena *arena, struct
 
 /* ---- a file, and the data folder beside it ---------------------------------------------------------------------- */
 
-enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *context, struct cw_lint_counts *counts,
-                            struct cw_error *err)
+enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *context, struct cw_error *err)
 {
-    struct lint l = {.source = path, .report = report, .context = context, .counts = counts};
+    struct lint l = {.source = path, .report = report, .context = context};
     struct cw_bytes file = {0};
     struct cw_arena *arena = cw_arena_create();
     if (!arena)
@@ -530,7 +524,7 @@ enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *conte
     if (status == CW_OK)
         status = cw_formulas_load_shipped(&l.chip, NULL, arena, err);
     if (status == CW_OK)
-        status = check_sets(l.chip, report, context, counts, arena, err);
+        status = check_sets(l.chip, report, context, arena, err);
     if (status == CW_OK)
         status = check_rules(&l, arena, err);
     cw_bytes_free(&file);

@@ -19,23 +19,18 @@ struct cw_finding {
     const char *message;
 };
 
-struct cw_lint_counts {
-    unsigned errors, warnings;
-};
-
 /* Called for each finding, whose data lives until the call returns. */
 typedef void (*cw_lint_report)(void *context, const struct cw_finding *finding);
 
 /* Checks the text of a chip file. With a NULL glossary it skips the rule about words. Fails, with `err`, if the file
  * does not load; findings are no failure. */
 enum cw_status cw_lint_chip(const void *data, size_t size, const char *path, const struct cw_glossary *glossary,
-                            cw_lint_report report, void *context, struct cw_lint_counts *counts, struct cw_error *err);
+                            cw_lint_report report, void *context, struct cw_error *err);
 /* Checks that a set file loads and that the chip has its metrics. */
 enum cw_status cw_lint_set(const void *data, size_t size, const char *path, const struct cw_chip *chip,
-                           cw_lint_report report, void *context, struct cw_lint_counts *counts, struct cw_error *err);
+                           cw_lint_report report, void *context, struct cw_error *err);
 /* Checks a chip file by path, with the glossary of the data folder, and every set and all rules of the data folder
  * against it. */
-enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *context, struct cw_lint_counts *counts,
-                            struct cw_error *err);
+enum cw_status cw_lint_file(const char *path, cw_lint_report report, void *context, struct cw_error *err);
 
 #endif

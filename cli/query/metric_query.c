@@ -80,9 +80,10 @@ int cw_query_chips(int argc, char **argv)
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
 
-static void print_finding(void *context, const struct cw_finding *finding)
+/* Counts it by level, too. */
+static void print_finding(void *counts, const struct cw_finding *finding)
 {
-    (void)context;
+    ((unsigned *)counts)[finding->level]++;
     cw_text_print(stdout, "%s:%u:%u: %s: %s [%s]\n", finding->source, finding->line, finding->column,
                   finding->level == CW_LINT_ERROR ? "error" : "warning", finding->message, finding->rule);
 }
@@ -92,19 +93,20 @@ static enum cw_status lint(const void *options, struct counterworks_chip *chip, 
                            struct cw_error *err)
 {
     const struct cw_cli_chip *from = options;
-    struct cw_lint_counts counts = {0};
+    unsigned counts[] = {[CW_LINT_WARNING] = 0, [CW_LINT_ERROR] = 0};
     (void)arena;
     enum cw_status status = from->file ? CW_OK : cw_cli_chip_open(&chip, from, err);
     const char *path = from->file ? from->file : chip ? chip->chip->path : NULL;
     if (status == CW_OK)
-        status = cw_lint_file(path, print_finding, NULL, &counts, err);
+        status = cw_lint_file(path, print_finding, counts, err);
     if (status == CW_OK && from->file && from->count)
         status = cw_cli_chip_open(&chip, from, err);
     if (status == CW_OK && chip)
         status = cw_cli_chip_add(chip, from, err);
-    if (status == CW_OK && counts.errors)
-        status = cw_error_set(err, CW_ERR_INPUT, "%s: %u error%s, %u warning%s", path, counts.errors,
-                              counts.errors == 1 ? "" : "s", counts.warnings, counts.warnings == 1 ? "" : "s");
+    const unsigned errors = counts[CW_LINT_ERROR], warnings = counts[CW_LINT_WARNING];
+    if (status == CW_OK && errors)
+        status = cw_error_set(err, CW_ERR_INPUT, "%s: %u error%s, %u warning%s", path, errors, errors == 1 ? "" : "s",
+                              warnings, warnings == 1 ? "" : "s");
     counterworks_chip_close(chip);
     return status;
 }

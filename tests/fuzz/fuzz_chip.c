@@ -60,19 +60,16 @@ static void check_names(const struct cw_chip *chip)
         }
 }
 
-static void count_finding(void *context, const struct cw_finding *finding)
+static void check_finding(void *context, const struct cw_finding *finding)
 {
-    uint32_t *told = context;
-    *told += finding->line > 0 && *finding->message;
+    (void)context;
+    CW_FUZZ_CHECK(finding->line > 0 && *finding->message);
 }
 
 /* The lint reads what the loader reads, and says where each finding is. */
 static void check_lint(const uint8_t *data, size_t size, enum cw_status expected)
 {
-    struct cw_lint_counts counts = {0};
-    uint32_t told = 0;
-    enum cw_status status = cw_lint_chip(data, size, "fuzz", NULL, count_finding, &told, &counts, NULL);
-    CW_FUZZ_CHECK(status == expected && told == counts.errors + counts.warnings);
+    CW_FUZZ_CHECK(cw_lint_chip(data, size, "fuzz", NULL, check_finding, NULL, NULL) == expected);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

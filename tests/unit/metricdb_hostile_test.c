@@ -159,10 +159,9 @@ Test(hostile, constituents_of_all_throughputs)
     free(text);
 }
 
-static void count_finding(void *context, const struct cw_finding *finding)
+static void count_finding(void *errors, const struct cw_finding *finding)
 {
-    (void)context;
-    (void)finding;
+    *(unsigned *)errors += finding->level == CW_LINT_ERROR;
 }
 
 /* Counters that depend on all raw counters, and what is made of them. */
@@ -191,11 +190,11 @@ Test(hostile, lint)
         fprintf(out, ", sm__all");
     fprintf(out, "]}\n");
     fclose(out);
-    struct cw_lint_counts counts = {0};
+    unsigned errors = 0;
     cw_budget_begin(size);
-    cr_expect_eq(cw_lint_chip(text, size, "deep.yaml", NULL, count_finding, NULL, &counts, NULL), CW_OK);
+    cr_expect_eq(cw_lint_chip(text, size, "deep.yaml", NULL, count_finding, &errors, NULL), CW_OK);
     cw_budget_end();
-    cr_expect_eq(counts.errors, 2 * COUNT, "%u", counts.errors);
+    cr_expect_eq(errors, 2 * COUNT, "%u", errors);
     free(text);
     free(raws);
 }
