@@ -219,8 +219,8 @@ static bool has_rows(const struct cw_schema *schema)
     return schema->profiler == CW_PROFILER_TRACE || schema->profiler == CW_PROFILER_PM;
 }
 
-enum cw_status cw_provenance_read(struct cw_provenance *provenance, const struct cw_counter_data *data,
-                                  struct cw_arena *arena, struct cw_error *err)
+enum cw_status cw_provenance_read(const struct cw_provenance_fact **facts, uint32_t *count,
+                                  const struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err)
 {
     struct finding f = {.arena = arena};
     struct cw_trace trace;
@@ -245,6 +245,7 @@ enum cw_status cw_provenance_read(struct cw_provenance *provenance, const struct
         status = cw_error_nomem(err);
     cw_hash_table_free(&f.table);
     free(f.known);
-    *provenance = (struct cw_provenance){f.count, f.facts};
+    *facts = f.facts;
+    *count = f.count;
     return status;
 }

@@ -14,13 +14,8 @@ struct cw_provenance_fact {
     size_t room;
 };
 
-struct cw_provenance {
-    uint32_t count;
-    const struct cw_provenance_fact *facts; /* in the order of the file */
-};
-
-/* Reads all of an opened capture. Everything lives in `arena`. */
-enum cw_status cw_provenance_read(struct cw_provenance *provenance, const struct cw_counter_data *data,
-                                  struct cw_arena *arena, struct cw_error *err);
+/* Reads all of an opened capture: `count` facts, in the order of the file. Everything lives in `arena`. */
+enum cw_status cw_provenance_read(const struct cw_provenance_fact **facts, uint32_t *count,
+                                  const struct cw_counter_data *data, struct cw_arena *arena, struct cw_error *err);
 
 #endif

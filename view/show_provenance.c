@@ -10,7 +10,8 @@
 
 struct shown {
     const char *source;
-    struct cw_provenance of;
+    const struct cw_provenance_fact *facts;
+    uint32_t count;
 };
 
 static const char *const cares[] = {
@@ -32,7 +33,7 @@ static const char *list_values(const struct cw_provenance_fact *fact, size_t wid
     return cw_terminal_cut(text, width, shown);
 }
 
-static void print_facts(const struct cw_provenance *of, enum cw_text_care care, size_t width, FILE *out)
+static void print_facts(const struct shown *of, enum cw_text_care care, size_t width, FILE *out)
 {
     char type[5], shown[CW_SHORT_SIZE];
     for (uint32_t i = 0; i < of->count; i++)
@@ -49,7 +50,7 @@ static enum cw_status print(const struct cw_output *output, const struct cw_term
     (void)err;
     cw_text_print(out, "%-5s  %-36s  %-*s  %s\n", "chunk", "fact", (int)width, "values", "--redact");
     for (int care = CW_TEXT_PRIVATE; care >= CW_TEXT_KEPT; care--)
-        print_facts(&shown->of, (enum cw_text_care)care, width, out);
+        print_facts(shown, (enum cw_text_care)care, width, out);
     fputs("No capture has the arguments and environment of its program, names of users, or contents of memory.\n", out);
     return CW_OK;
 }
@@ -59,8 +60,8 @@ static enum cw_status write_json(FILE *out, const void *content, struct cw_error
     const struct shown *shown = content;
     json_t *facts = json_array();
     char type[5];
-    for (uint32_t i = 0; i < shown->of.count; i++) {
-        const struct cw_provenance_fact *fact = &shown->of.facts[i];
+    for (uint32_t i = 0; i < shown->count; i++) {
+        const struct cw_provenance_fact *fact = &shown->facts[i];
         json_t *values = json_array();
         for (uint32_t v = 0; v < fact->value_count; v++)
             cw_json_append(&values, json_string(fact->values[v]));
@@ -87,7 +88,7 @@ static const struct cw_output_column columns[] = {{"fact", CW_CELL_TEXT, CW_TO_F
                                                    offsetof(struct row, redacted),
                                                    .long_name = "by merge --redact: kept, no paths, or left out"}};
 
-static enum cw_status add_table(struct cw_output *output, const struct cw_provenance *of, struct cw_arena *arena,
+static enum cw_status add_table(struct cw_output *output, const struct shown *of, struct cw_arena *arena,
                                 struct cw_error *err)
 {
     char type[5];
@@ -123,6 +124,6 @@ enum cw_status cw_view_provenance(struct counterworks_view *view, const struct c
     view->output.data = &in->capture->data;
     view->output.source = in->capture->source;
     view->renders[CW_VIEW_JSON] = write_json;
-    CW_TRY(cw_provenance_read(&shown->of, &in->capture->data, in->arena, in->err));
-    return add_table(&view->output, &shown->of, in->arena, in->err);
+    CW_TRY(cw_provenance_read(&shown->facts, &shown->count, &in->capture->data, in->arena, in->err));
+    return add_table(&view->output, shown, in->arena, in->err);
 }

@@ -38,7 +38,8 @@ static inline void cw_fuzz_redact(const struct cw_merge_input inputs[2], const s
     struct cw_error err = CW_ERROR_INIT;
     struct cw_counter_data data;
     struct cw_pc_data instructions;
-    struct cw_provenance provenance;
+    const struct cw_provenance_fact *facts;
+    uint32_t count;
     struct cw_writer redacted, again;
     cw_writer_init(&redacted);
     cw_writer_init(&again);
@@ -48,7 +49,7 @@ static inline void cw_fuzz_redact(const struct cw_merge_input inputs[2], const s
     CW_FUZZ_CHECK(data.range_count == merged->range_count && data.pm.sample_count == merged->pm.sample_count);
     CW_FUZZ_CHECK(cw_pc_data_read(&instructions, redacted.data, redacted.size, "redacted", arena, &err) == CW_OK);
     CW_FUZZ_CHECK(instructions.module_count == 0);
-    CW_FUZZ_CHECK(cw_provenance_read(&provenance, &data, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(cw_provenance_read(&facts, &count, &data, arena, &err) == CW_OK);
     const struct cw_merge_input one = {"redacted", redacted.data, redacted.size};
     CW_FUZZ_CHECK(cw_merge_redacted(&again, &one, 1, &err) == CW_OK && again.size == redacted.size);
     cw_writer_free(&redacted);

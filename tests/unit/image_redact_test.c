@@ -112,16 +112,16 @@ static struct cw_writer sample;
 static enum cw_status list(struct cw_arena *own, struct cw_error *err)
 {
     struct cw_counter_data data;
-    struct cw_provenance provenance = {0};
+    const struct cw_provenance_fact *facts;
+    uint32_t count;
     const struct cw_input input = cw_input_of(sample.data, sample.size, "sample");
     enum cw_status status = cw_counter_data_open(&data, &input, own, err);
     if (status == CW_OK)
-        status = cw_provenance_read(&provenance, &data, own, err);
+        status = cw_provenance_read(&facts, &count, &data, own, err);
     bool code = status != CW_OK;
-    for (uint32_t i = 0; i < provenance.count && status == CW_OK; i++)
-        code =
-            code || (provenance.facts[i].care == CW_TEXT_PRIVATE &&
-                     strcmp(provenance.facts[i].name, "code of kernels") == 0 && provenance.facts[i].value_count == 1);
+    for (uint32_t i = 0; status == CW_OK && i < count; i++)
+        code = code || (facts[i].care == CW_TEXT_PRIVATE && strcmp(facts[i].name, "code of kernels") == 0 &&
+                        facts[i].value_count == 1);
     cr_expect(code);
     return status;
 }
