@@ -112,7 +112,7 @@ static void put_matches(FILE *out, const struct cw_comparison *c)
 
 static void put_usage(FILE *out, const char *name, const struct cw_timeline_usage *usage)
 {
-    const struct cw_idle_sum sum = cw_idle_add(usage);
+    const struct cw_device_usage sum = cw_timeline_usage_sum(usage);
     cw_text_print(out, "\"%s\": ", name);
     put_number(out, "{\"traced_ns\": ", sum.traced);
     put_number(out, ", \"busy_ns\": ", sum.busy);

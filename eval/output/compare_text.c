@@ -464,11 +464,11 @@ static void put_row(const struct writing *w, const char *what, double a, double 
 /* How long GPUs worked and were idle, with the causes that take a hundredth of the time on one of the sides. */
 static void put_usage(const struct writing *w, const struct cw_diff_output *t)
 {
-    struct cw_idle_sum a, b;
+    struct cw_device_usage a, b;
     if (!t->a_usage)
         return;
-    a = cw_idle_add(t->a_usage);
-    b = cw_idle_add(t->b_usage);
+    a = cw_timeline_usage_sum(t->a_usage);
+    b = cw_timeline_usage_sum(t->b_usage);
     fputs("     change        %           A           B  the GPUs' time, and the causes of idle time\n", w->out);
     put_row(w, "all of it", a.traced, b.traced);
     put_row(w, "something ran", a.busy, b.busy);

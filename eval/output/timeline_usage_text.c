@@ -70,14 +70,14 @@ const char *const cw_timeline_cause_names[CW_IDLE__COUNT] = {
 
 /* The sums of all devices, and the causes, the greatest first. */
 struct idle {
-    struct cw_idle_sum sum;
+    struct cw_device_usage sum;
     enum cw_idle_cause order[CW_IDLE__COUNT];
     uint32_t count;
 };
 
 static struct idle add_idle(const struct cw_timeline_usage *u)
 {
-    struct idle all = {.sum = cw_idle_add(u)};
+    struct idle all = {.sum = cw_timeline_usage_sum(u)};
     const double *causes = all.sum.causes;
     for (enum cw_idle_cause c = 0; c < CW_IDLE__COUNT; c++) {
         if (!(causes[c] >= 0.001 * all.sum.traced) || !(causes[c] > 0))

@@ -548,9 +548,9 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
     return good ? CW_OK : cw_error_nomem(err);
 }
 
-struct cw_idle_sum cw_idle_add(const struct cw_timeline_usage *u)
+struct cw_device_usage cw_timeline_usage_sum(const struct cw_timeline_usage *u)
 {
-    struct cw_idle_sum sum = {0};
+    struct cw_device_usage sum = {0};
     for (uint32_t i = 0; i < u->device_count; i++) {
         const struct cw_device_usage *d = &u->devices[i];
         sum.traced += d->traced;

@@ -58,12 +58,8 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *usage, const struct cw_
                                const struct cw_timeline_window *within, uint32_t within_count, struct cw_arena *arena,
                                struct cw_error *err);
 
-/* All devices together, ns. */
-struct cw_idle_sum {
-    double traced, busy, idle, causes[CW_IDLE__COUNT];
-    uint64_t gaps, cause_gaps[CW_IDLE__COUNT];
-};
-struct cw_idle_sum cw_idle_add(const struct cw_timeline_usage *usage);
+/* All devices together: `traced`, `busy`, `idle`, `causes`, `gaps` and `cause_gaps`. */
+struct cw_device_usage cw_timeline_usage_sum(const struct cw_timeline_usage *usage);
 
 /* Effects before their causes, in ns: the least error of the clocks of CPU and GPU. */
 struct cw_causality {
