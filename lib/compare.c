@@ -6,16 +6,6 @@
 
 /* ---- two sides -------------------------------------------------------------------------------------------------- */
 
-static uint32_t runs_of(const struct counterworks_side *side)
-{
-    return side->runs ? side->runs : 1;
-}
-
-static struct cw_view_other other_of(const struct counterworks_side *before, const struct counterworks_side *after)
-{
-    return (struct cw_view_other){cw_lib_capture(after->capture), after->chip, {runs_of(before), runs_of(after)}};
-}
-
 static struct cw_lib_making begin_sides(const struct counterworks_side *before, const struct counterworks_side *after,
                                         const struct counterworks_request *request)
 {
@@ -31,9 +21,8 @@ enum counterworks_status counterworks_diff(struct counterworks_view **view, cons
                                            struct counterworks_notices *notices, struct counterworks_error *error)
 {
     struct cw_lib_making making = begin_sides(before, after, request);
-    const struct cw_view_other other = other_of(before, after);
     if (making.status == CW_OK)
-        making.status = cw_view_diff(&making.made->view, &making.made->in, &other);
+        making.status = cw_view_diff(&making.made->view, &making.made->in, before, after);
     return cw_lib_view_finish(view, &making, notices, error);
 }
 
@@ -43,12 +32,11 @@ enum counterworks_status counterworks_gate(struct counterworks_view **view, cons
                                            struct counterworks_notices *notices, struct counterworks_error *error)
 {
     struct cw_lib_making making = begin_sides(before, after, request);
-    const struct cw_view_other other = other_of(before, after);
     if (making.status == CW_OK && !(need >= 0 && need <= 1))
         making.status = cw_error_set(&making.made->err, CW_ERR_USAGE,
                                      "found a need of %g, expected a part of the time, 0 to 1", need);
     if (making.status == CW_OK)
-        making.status = cw_view_gate(&making.made->view, &making.made->in, &other, rules, need);
+        making.status = cw_view_gate(&making.made->view, &making.made->in, before, after, rules, need);
     return cw_lib_view_finish(view, &making, notices, error);
 }
 
@@ -168,35 +156,16 @@ enum counterworks_status counterworks_join(struct counterworks_view **view, cons
     return cw_lib_view_finish(view, &making, notices, error);
 }
 
-static struct cw_view_shown shown_of(const struct counterworks_side *side)
+static enum cw_status report(struct cw_lib_view *made, struct counterworks_report_options *o)
 {
-    return (struct cw_view_shown){cw_lib_capture(side->capture), side->chip};
-}
-
-static enum cw_status report(struct cw_lib_view *made, const struct counterworks_report_options *o)
-{
-    struct cw_view_shown *with = cw_arena_alloc(made->view.arena, o->with_count + 1, sizeof *with);
-    struct counterworks_names folders = o->folders;
-    const char *hdf5 = o->hdf5;
-    if (!with || !cw_lib_copy_names(&folders, made->view.arena) ||
-        (hdf5 && !(hdf5 = cw_arena_strdup(made->view.arena, hdf5))))
+    if (!cw_lib_copy_names(&o->folders, made->view.arena) ||
+        (o->hdf5 && !(o->hdf5 = cw_arena_strdup(made->view.arena, o->hdf5))))
         return cw_error_nomem(&made->err);
-    enum cw_status status = CW_OK;
-    for (size_t i = 0; status == CW_OK && i < o->with_count; i++) {
-        with[i] = shown_of(&o->with[i]);
-        status = cw_lib_need_chip(with[i].capture, with[i].chip, &made->err);
-    }
-    if (status == CW_OK && o->baseline) {
-        with[o->with_count] = shown_of(o->baseline);
-        status = cw_lib_need_chip(o->baseline->capture, o->baseline->chip, &made->err);
-    }
-    const struct cw_view_page page = {.with = with,
-                                      .with_count = o->with_count,
-                                      .baseline = o->baseline ? &with[o->with_count] : NULL,
-                                      .source_paths = folders.names,
-                                      .source_path_count = folders.count,
-                                      .hdf5 = hdf5};
-    return status == CW_OK ? cw_view_page_make(&made->view, &made->in, &page) : status;
+    for (size_t i = 0; i < o->with_count; i++)
+        CW_TRY(cw_lib_need_chip(o->with[i].capture, o->with[i].chip, &made->err));
+    if (o->baseline)
+        CW_TRY(cw_lib_need_chip(o->baseline->capture, o->baseline->chip, &made->err));
+    return cw_view_page(&made->view, &made->in, o);
 }
 
 enum counterworks_status counterworks_report(struct counterworks_view **view,

@@ -6,21 +6,18 @@
 #include "view/source.h"
 #include "view/view.h"
 
-/* The second side of a comparison; the input has the first. */
-struct cw_view_other {
-    struct counterworks_capture *capture;
-    const struct counterworks_chip *chip; /* NULL where the capture has no metrics */
-    uint32_t runs[2];                     /* number of captures added up on each side */
-};
+/* The input for another capture, which a view may load: it belongs to the view's caller. */
+struct cw_view_input cw_view_beside(const struct cw_view_input *in, const struct counterworks_side *side);
 
-/* Compares the input's capture (before) with another (after): both of ranges, or both traces. */
+/* Compares the input's capture, which is that of `before`, with another: both of ranges, or both traces. */
 enum cw_status cw_view_diff(struct counterworks_view *view, const struct cw_view_input *in,
-                            const struct cw_view_other *other);
+                            const struct counterworks_side *before, const struct counterworks_side *after);
 
 /* Judges by a file of rules whether the second capture is worse. `need`: the verdict is ambiguous if a slow-down by
  * this part of a kernel's time could not be seen; 0 for none. view->verdict has the exit status as its code. */
 enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view_input *in,
-                            const struct cw_view_other *other, const char *rules, double need);
+                            const struct counterworks_side *before, const struct counterworks_side *after,
+                            const char *rules, double need);
 
 const char *cw_view_verdict_text(enum counterworks_verdict verdict);
 
@@ -52,20 +49,9 @@ void cw_view_job_free(struct cw_view_job *job);
 enum cw_status cw_view_join(struct counterworks_view *view, const struct cw_view_input *in,
                             struct counterworks_capture *trace, struct counterworks_capture *samples);
 
-struct cw_view_page {
-    /* Makes a page of HTML from captures of one program. */
-    const struct cw_view_shown {
-        struct counterworks_capture *capture;
-        const struct counterworks_chip *chip; /* NULL where the capture has no metrics */
-    } * with;                                 /* beside the input's capture */
-    size_t with_count;
-    const struct cw_view_shown *baseline; /* ranges to compare with; NULL: none */
-    const char *const *source_paths;
-    size_t source_path_count;
-    const char *hdf5; /* a file with the same values, or NULL */
-};
-enum cw_status cw_view_page_make(struct counterworks_view *view, const struct cw_view_input *in,
-                                 const struct cw_view_page *page);
+/* Makes a page of HTML from captures of one program. The texts of the options outlive the view. */
+enum cw_status cw_view_page(struct counterworks_view *view, const struct cw_view_input *in,
+                            const struct counterworks_report_options *page);
 
 /* Advises on the kernels of a capture of ranges. `samples`: PC samples of the same program, or NULL. */
 enum cw_status cw_view_advise(struct counterworks_view *view, const struct cw_view_input *in,

@@ -81,18 +81,10 @@ static enum cw_status take(struct page *p, struct cw_report_capture *c, size_t i
     return take_ranges(p, c, &p->results[i], in);
 }
 
-/* A further capture has the request only for the first's ranges. */
-static struct cw_view_input input_of(const struct cw_view_input *in, const struct cw_view_shown *shown)
+static enum cw_status take_baseline(struct page *p, const struct cw_view_input *in,
+                                    const struct counterworks_side *shown)
 {
-    struct cw_view_input of = *in;
-    of.capture = shown->capture;
-    of.chip = shown->chip;
-    return of;
-}
-
-static enum cw_status take_baseline(struct page *p, const struct cw_view_input *in, const struct cw_view_shown *shown)
-{
-    const struct cw_view_input of = input_of(in, shown);
+    const struct cw_view_input of = cw_view_beside(in, shown);
     if (of.capture->data.schema.profiler != CW_PROFILER_RANGE)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no ranges, expected a capture of ranges for --baseline",
                             of.capture->asked);
@@ -149,8 +141,8 @@ static bool has_instructions(const struct cw_report *report)
     return false;
 }
 
-enum cw_status cw_view_page_make(struct counterworks_view *view, const struct cw_view_input *in,
-                                 const struct cw_view_page *page)
+enum cw_status cw_view_page(struct counterworks_view *view, const struct cw_view_input *in,
+                            const struct counterworks_report_options *page)
 {
     struct page *p = cw_arena_alloc(in->arena, 1, sizeof *p);
     *view = (struct counterworks_view){.arena = in->arena, .free = p ? free_page : NULL, .owned = p};
@@ -160,12 +152,12 @@ enum cw_status cw_view_page_make(struct counterworks_view *view, const struct cw
     p->report = (struct cw_report){.captures = p->list,
                                    .capture_count = 1 + page->with_count,
                                    .hdf5 = page->hdf5,
-                                   .source_paths = page->source_paths,
-                                   .source_path_count = page->source_path_count,
+                                   .source_paths = page->folders.names,
+                                   .source_path_count = page->folders.count,
                                    .arena = in->arena};
     status = take(p, &p->list[0], 0, in);
     for (size_t i = 0; i < page->with_count && status == CW_OK; i++) {
-        const struct cw_view_input of = input_of(in, &page->with[i]);
+        const struct cw_view_input of = cw_view_beside(in, &page->with[i]); /* the request is for the first's */
         status = take(p, &p->list[i + 1], i + 1, &of);
     }
     const char *option = cw_selection_option(in->request);

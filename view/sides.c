@@ -20,6 +20,20 @@
 
 /* ---- both sides -------------------------------------------------------------------------------------------------- */
 
+struct cw_view_input cw_view_beside(const struct cw_view_input *in, const struct counterworks_side *side)
+{
+    struct cw_view_input of = *in;
+    of.capture = (struct counterworks_capture *)(uintptr_t)side->capture;
+    of.chip = side->chip;
+    return of;
+}
+
+static void count_runs(uint32_t runs[2], const struct counterworks_side *before, const struct counterworks_side *after)
+{
+    runs[0] = before->runs ? before->runs : 1;
+    runs[1] = after->runs ? after->runs : 1;
+}
+
 struct sides {
     struct cw_view_input other; /* input of the second side */
     struct cw_result a, b;
@@ -27,11 +41,9 @@ struct sides {
 
 /* Begins the second side; the first must have its metrics. */
 static enum cw_status begin_other_side(struct sides *sides, const struct cw_view_input *in,
-                                       const struct cw_view_other *other)
+                                       const struct counterworks_side *other)
 {
-    sides->other = *in;
-    sides->other.capture = other->capture;
-    sides->other.chip = other->chip;
+    sides->other = cw_view_beside(in, other);
     CW_TRY(cw_view_need_ranges(other->capture, "", "", in->err));
     cw_tell_incomplete(other->capture, in->notices);
     return cw_view_begin(&sides->b, &sides->other);
@@ -54,6 +66,7 @@ struct diff {
     struct sides sides;
     struct cw_comparison of;
     struct cw_diff_output shown;
+    uint32_t runs[2];
     bool is_trace;
     /* for traces: */
     struct cw_comparison ranges; /* NVTX ranges; `of` has GPU activity */
@@ -68,30 +81,22 @@ struct diff {
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
-static enum cw_status compare(struct diff *d, const struct cw_view_input *in, const struct cw_view_other *other,
-                              enum cw_group_by by)
-{
-    const struct cw_eval_options spans = cw_view_spans(in->request);
-    return cw_compare(&d->of, &d->sides.a, &d->sides.b, other->runs, by, true, &spans, in->arena, in->err);
-}
-
-static enum cw_status diff_ranges(struct diff *d, const struct cw_view_input *in, const struct cw_view_other *other,
+static enum cw_status diff_ranges(struct diff *d, const struct cw_view_input *in, const struct counterworks_side *other,
                                   enum cw_group_by by)
 {
+    const struct cw_eval_options spans = cw_view_spans(in->request);
     CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));
     CW_TRY(cw_view_select_wanted(&d->sides.a, in));
     CW_TRY(begin_other_side(&d->sides, in, other));
     CW_TRY(leave_sides(&d->sides, in));
-    return compare(d, in, other, by);
+    return cw_compare(&d->of, &d->sides.a, &d->sides.b, d->runs, by, true, &spans, in->arena, in->err);
 }
 
 /* ---- traces ----------------------------------------------------------------------------------------------------- */
 
-static enum cw_status load(struct side *s, const struct cw_view_input *in, struct counterworks_capture *capture)
+static enum cw_status load(struct side *s)
 {
-    s->in = *in;
-    s->in.capture = capture;
-    cw_tell_incomplete(capture, in->notices);
+    cw_tell_incomplete(s->in.capture, s->in.notices);
     CW_TRY(cw_view_timeline(&s->t, &s->in));
     return cw_trace_choose(&s->choice, &s->in, &s->t, true);
 }
@@ -127,7 +132,7 @@ static enum cw_status compare_traces(struct cw_comparison *c, const struct diff 
     return cw_compare(c, &x, &y, runs, by, true, &spans, a->in.arena, a->in.err);
 }
 
-static enum cw_status check_traces(const struct cw_view_input *in, const struct cw_view_other *other)
+static enum cw_status check_traces(const struct cw_view_input *in, const struct counterworks_side *other)
 {
     if (other->capture->data.schema.profiler != CW_PROFILER_TRACE)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found a capture that is no trace, expected one as the other",
@@ -138,26 +143,26 @@ static enum cw_status check_traces(const struct cw_view_input *in, const struct 
     return CW_OK;
 }
 
-static enum cw_status diff_traces(struct diff *d, const struct cw_view_input *in, const struct cw_view_other *other,
+static enum cw_status diff_traces(struct diff *d, const struct cw_view_input *in, const struct counterworks_side *other,
                                   enum cw_group_by by)
 {
     const struct counterworks_request *o = in->request;
     const bool by_kernel = o->kernels.count || o->excluded.count;
     enum cw_status status = check_traces(in, other);
-    if (status == CW_OK)
-        status = load(&d->traces[0], in, in->capture);
-    if (status == CW_OK)
-        status = load(&d->traces[1], in, other->capture);
+    d->traces[0].in = *in;
+    d->traces[1].in = cw_view_beside(in, other);
+    for (int i = 0; i < 2 && status == CW_OK; i++)
+        status = load(&d->traces[i]);
     for (int i = 0; i < 2 && status == CW_OK; i++)
         status = make_ranges(&d->traces[i], by == CW_BY_NVTX);
     const bool nvtx = !by_kernel && (d->traces[0].nvtx.range_count || d->traces[1].nvtx.range_count);
     if (status == CW_OK)
         status = check_left(d, nvtx);
     if (status == CW_OK)
-        status = compare_traces(&d->of, d, false, other->runs, by);
+        status = compare_traces(&d->of, d, false, d->runs, by);
     if (status == CW_OK && nvtx)
-        status = compare_traces(&d->ranges, d, true, other->runs, CW_BY_KERNEL);
-    const bool used = !by_kernel && other->runs[0] == 1 && other->runs[1] == 1;
+        status = compare_traces(&d->ranges, d, true, d->runs, CW_BY_KERNEL);
+    const bool used = !by_kernel && d->runs[0] == 1 && d->runs[1] == 1;
     d->shown.a_usage = used ? &d->traces[0].usage : NULL;
     d->shown.b_usage = used ? &d->traces[1].usage : NULL;
     d->shown.ranges = nvtx ? &d->ranges : NULL;
@@ -183,7 +188,7 @@ static void free_diff(void *owned)
 }
 
 enum cw_status cw_view_diff(struct counterworks_view *view, const struct cw_view_input *in,
-                            const struct cw_view_other *other)
+                            const struct counterworks_side *before, const struct counterworks_side *after)
 {
     enum { TOP = 10 };
     struct diff *d = cw_arena_alloc(in->arena, 1, sizeof *d);
@@ -193,10 +198,11 @@ enum cw_status cw_view_diff(struct counterworks_view *view, const struct cw_view
         return cw_error_nomem(in->err);
     view->free = free_diff;
     view->owned = d;
+    count_runs(d->runs, before, after);
     d->is_trace = in->capture->data.schema.profiler == CW_PROFILER_TRACE;
     enum cw_status status = cw_view_check_by(in, (const char *const[]){"kernel", "nvtx"}, 2);
     if (status == CW_OK)
-        status = (d->is_trace ? diff_traces : diff_ranges)(d, in, other, by);
+        status = (d->is_trace ? diff_traces : diff_ranges)(d, in, after, by);
     d->shown.of = &d->of;
     d->shown.top = in->request->top ? in->request->top : TOP;
     d->shown.traces = d->is_trace;
@@ -390,7 +396,7 @@ enum cw_status cw_view_learn_add(struct cw_view_learning *l, uint32_t run, const
     if (!arena)
         return cw_error_nomem(l->err);
     in.arena = arena;
-    enum cw_status status = begin_other_side(&sides, &in, &(struct cw_view_other){capture, chip, {1, 1}});
+    enum cw_status status = begin_other_side(&sides, &in, &(struct counterworks_side){capture, chip, 1});
     if (status == CW_OK)
         status = leave_sides(&sides, &in);
     if (status == CW_OK)
@@ -456,7 +462,7 @@ static enum cw_status select_metrics(struct cw_result *result, const struct cw_v
 }
 
 static void set_verdict(struct counterworks_view *view, const struct gate *g, const struct cw_view_input *in,
-                        const struct cw_view_other *other, double need)
+                        const struct counterworks_side *other, double need)
 {
     static const enum cw_status codes[CW_VERDICT__COUNT] = {
         [CW_AMBIGUOUS] = CW_ERR_AMBIGUOUS, [CW_WORSE] = CW_ERR_DIFFERS, [CW_INCOMPARABLE] = CW_ERR_INCOMPARABLE};
@@ -491,8 +497,10 @@ static void free_gate(void *owned)
 }
 
 enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view_input *in,
-                            const struct cw_view_other *other, const char *rules, double need)
+                            const struct counterworks_side *before, const struct counterworks_side *after,
+                            const char *rules, double need)
 {
+    uint32_t runs[2];
     const struct cw_eval_options spans = cw_view_spans(in->request);
     struct gate *g = cw_arena_alloc(in->arena, 1, sizeof *g);
     *view = (struct counterworks_view){.arena = in->arena, .free = g ? free_gate : NULL, .owned = g};
@@ -500,11 +508,12 @@ enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view
     CW_TRY(cw_gate_parse(&g->rules, g->file.data, g->file.size, rules, in->arena, in->err));
     CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));
     CW_TRY(select_metrics(&g->sides.a, in, &g->rules));
-    CW_TRY(begin_other_side(&g->sides, in, other));
+    CW_TRY(begin_other_side(&g->sides, in, after));
+    count_runs(runs, before, after);
     CW_TRY(leave_sides(&g->sides, in));
-    CW_TRY(cw_compare(&g->of, &g->sides.a, &g->sides.b, other->runs, CW_BY_KERNEL, false, &spans, in->arena, in->err));
+    CW_TRY(cw_compare(&g->of, &g->sides.a, &g->sides.b, runs, CW_BY_KERNEL, false, &spans, in->arena, in->err));
     CW_TRY(cw_gate_judge(&g->judgement, &g->rules, &g->of, need, in->arena, in->err));
-    set_verdict(view, g, in, other, need);
+    set_verdict(view, g, in, after, need);
     g->shown = (struct cw_gate_output){&g->rules, &g->of, &g->judgement, need};
     view->output.print = print_judgement;
     view->output.result = view->content = &g->shown;

@@ -41,11 +41,11 @@ static enum cw_status diff(struct cw_eval_session *s)
     const struct diff *o = (const struct diff *)s->o;
     struct cw_eval_opened second = {0};
     struct counterworks_view view = {0};
-    struct cw_view_other other;
-    enum cw_status status = cw_eval_open_sides(s, &o->sides, &second, &other);
+    struct counterworks_side sides[2];
+    enum cw_status status = cw_eval_open_sides(s, &o->sides, &second, sides);
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     if (status == CW_OK)
-        status = cw_view_diff(&view, &in, &other);
+        status = cw_view_diff(&view, &in, &sides[0], &sides[1]);
     if (status == CW_OK)
         status = cw_eval_print(s, &view);
     cw_view_free(&view);

@@ -114,11 +114,11 @@ static enum cw_status judge(struct cw_eval_session *s)
     const struct gate *o = (const struct gate *)s->o;
     struct cw_eval_opened second = {0};
     struct counterworks_view view = {0};
-    struct cw_view_other other;
-    enum cw_status status = cw_eval_open_sides(s, &o->sides, &second, &other);
+    struct counterworks_side sides[2];
+    enum cw_status status = cw_eval_open_sides(s, &o->sides, &second, sides);
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     if (status == CW_OK)
-        status = cw_view_gate(&view, &in, &other, o->rules, o->need_part);
+        status = cw_view_gate(&view, &in, &sides[0], &sides[1], o->rules, o->need_part);
     if (status == CW_OK && !(o->line.quiet && !o->line.outputs.count && !o->line.format))
         status = cw_eval_print(s, &view);
     if (status == CW_OK) /* whatever the verdict */

@@ -45,7 +45,8 @@ static const struct cw_option code_options[] = {
     {"source-path", 0, "FOLDER",
      "the folder of source files, for the text of lines of PC samples and SASS metrics; may be repeated",
      .called = "folders", CW_OPTION_LIST(struct cw_eval_line, folders.items, folders.count)},
-    {"disassemble", 0, NULL, "the text of instructions in PC samples and SASS metrics, by nvdisasm (CUDA toolkit), and their PTX",
+    {"disassemble", 0, NULL,
+     "the text of instructions in PC samples and SASS metrics, by nvdisasm (CUDA toolkit), and their PTX",
      CW_OPTION_TAKE(take_disassemble)},
     {0},
 };
@@ -143,14 +144,14 @@ static enum cw_status put_all(struct cw_eval_session *s)
 
 struct beside {
     struct cw_eval_opened opened[CW_EVAL_REPEATED_MAX + 1];
-    struct cw_view_shown shown[CW_EVAL_REPEATED_MAX + 1];
+    struct counterworks_side shown[CW_EVAL_REPEATED_MAX + 1];
 };
 
 static enum cw_status open_beside(struct cw_eval_session *s, struct beside *b, size_t i, const char *path)
 {
     char *words[] = {(char *)(uintptr_t)path};
     const enum cw_status status = cw_eval_open(s, &b->opened[i], words, 1);
-    b->shown[i] = (struct cw_view_shown){b->opened[i].capture, b->opened[i].chip};
+    b->shown[i] = (struct counterworks_side){b->opened[i].capture, b->opened[i].chip, 1};
     return status;
 }
 
@@ -159,12 +160,12 @@ static enum cw_status put_page(struct cw_eval_session *s)
     const struct cw_eval_line *o = s->o;
     struct beside beside = {0};
     struct counterworks_view view = {0};
-    const struct cw_view_page page = {.with = beside.shown,
-                                      .with_count = o->with.count,
-                                      .baseline = o->baseline ? &beside.shown[CW_EVAL_REPEATED_MAX] : NULL,
-                                      .source_paths = o->folders.items,
-                                      .source_path_count = o->folders.count,
-                                      .hdf5 = o->hdf5};
+    const struct counterworks_report_options page = {.with = beside.shown,
+                                                     .with_count = o->with.count,
+                                                     .baseline =
+                                                         o->baseline ? &beside.shown[CW_EVAL_REPEATED_MAX] : NULL,
+                                                     .folders = {o->folders.count, o->folders.items},
+                                                     .hdf5 = o->hdf5};
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     enum cw_status status = CW_OK;
     if (s->request.kinds && !cw_eval_writes(o))
@@ -174,7 +175,7 @@ static enum cw_status put_page(struct cw_eval_session *s)
     if (status == CW_OK && o->baseline)
         status = open_beside(s, &beside, CW_EVAL_REPEATED_MAX, o->baseline);
     if (status == CW_OK)
-        status = cw_view_page_make(&view, &in, &page);
+        status = cw_view_page(&view, &in, &page);
     if (status == CW_OK)
         status = cw_eval_write_to(s, &view, CW_VIEW_HTML, o->page);
     cw_view_free(&view);

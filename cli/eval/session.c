@@ -119,15 +119,15 @@ struct cw_view_input cw_eval_input(struct cw_eval_session *s, const struct cw_ev
 }
 
 enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eval_sides *sides,
-                                  struct cw_eval_opened *second, struct cw_view_other *other)
+                                  struct cw_eval_opened *second, struct counterworks_side opened[2])
 {
     enum cw_status status = cw_eval_open(s, &s->main, sides->a, sides->a_count);
     if (status == CW_OK)
         status = cw_eval_gather(s, s->main.chip);
     if (status == CW_OK)
         status = cw_eval_open(s, second, sides->b, sides->b_count);
-    *other =
-        (struct cw_view_other){second->capture, second->chip, {(uint32_t)sides->a_count, (uint32_t)sides->b_count}};
+    opened[0] = (struct counterworks_side){s->main.capture, s->main.chip, (uint32_t)sides->a_count};
+    opened[1] = (struct counterworks_side){second->capture, second->chip, (uint32_t)sides->b_count};
     return status;
 }
 

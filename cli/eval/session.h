@@ -144,7 +144,7 @@ int cw_eval_split_sides(struct cw_eval_sides *sides, int argc, char **argv);
 bool cw_eval_has_sides(struct cw_eval_sides *sides);
 /* Opens both sides, and gathers the names of metrics with the first's chip. */
 enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eval_sides *sides,
-                                  struct cw_eval_opened *second, struct cw_view_other *other);
+                                  struct cw_eval_opened *second, struct counterworks_side opened[2]);
 
 /* ---- outputs ---------------------------------------------------------------------------------------------------- */
 
