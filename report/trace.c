@@ -274,7 +274,7 @@ static enum cw_status put_summary(FILE *out, const struct cw_timeline *t, struct
     const struct cw_timeline_output output = {.t = t, .list = &list, .sections = &sections, .wide = true};
     bool first = true;
     const struct cw_text_page page = {.o = &output, .t = t, .out = out, .put = put_table, .context = &first};
-    enum cw_status status = cw_timeline_sections_make(&sections, t, NULL, NULL, 0, LIST_ROWS, arena, err);
+    enum cw_status status = cw_timeline_sections_make(&sections, t, NULL, LIST_ROWS, arena, err);
     if (status == CW_OK)
         status = cw_timeline_rows_make(&list, t, CW_TIMELINE_BY_KERNEL, NULL, false, LIST_ROWS, arena, err);
     if (status != CW_OK)

@@ -73,7 +73,7 @@ struct diff {
     struct side {
         struct cw_view_input in;
         struct cw_timeline t;
-        struct cw_trace_choice choice;
+        struct cw_timeline_keep keep;
         struct cw_counter_data gpu, nvtx; /* as ranges */
         struct cw_timeline_usage usage;
     } traces[2];
@@ -98,15 +98,15 @@ static enum cw_status load(struct side *s)
 {
     cw_tell_incomplete(s->in.capture, s->in.notices);
     CW_TRY(cw_view_timeline(&s->t, &s->in));
-    return cw_trace_choose(&s->choice, &s->in, &s->t, true);
+    return cw_trace_choose(&s->keep, &s->in, &s->t, true);
 }
 
 /* With `patterns`, NVTX paths that differ in numbers alone ("step 1", "step 2") are one. */
 static enum cw_status make_ranges(struct side *s, bool patterns)
 {
     const struct cw_view_input *in = &s->in;
-    const struct cw_timeline_keep *keep = &s->choice.keep;
-    CW_TRY(cw_timeline_use(&s->usage, &s->t, s->choice.within, s->choice.within_count, in->arena, in->err));
+    const struct cw_timeline_keep *keep = &s->keep;
+    CW_TRY(cw_timeline_use(&s->usage, &s->t, keep->within, keep->within_count, in->arena, in->err));
     CW_TRY(cw_timeline_nvtx_as_ranges(&s->nvtx, &s->t, keep, in->arena, in->err));
     return cw_timeline_as_ranges(&s->gpu, &s->t, patterns, keep, in->arena, in->err);
 }
@@ -114,7 +114,7 @@ static enum cw_status make_ranges(struct side *s, bool patterns)
 /* If nothing is left on either side, reports why for the first. */
 static enum cw_status check_left(const struct diff *d, bool nvtx)
 {
-    struct cw_trace_choice none;
+    struct cw_timeline_keep none;
     return d->traces[0].gpu.range_count || d->traces[1].gpu.range_count || nvtx
                ? CW_OK
                : cw_trace_choose(&none, &d->traces[0].in, &d->traces[0].t, false);

@@ -26,16 +26,9 @@ void cw_view_share_free(struct cw_view_shared *shared);
 /* CW_ERR_INPUT for a trace that was cut off before its first row. */
 enum cw_status cw_view_need_rows(const struct cw_timeline *timeline, const struct cw_view_input *in);
 
-/* The part of a trace that a request selects by kernel and range. */
-struct cw_trace_choice {
-    struct cw_timeline_keep keep;
-    struct cw_timeline_window
-        *within; /* when the request's ranges were open, in order and without overlaps; NULL: all the time */
-    uint32_t within_count;
-};
-
-/* Selects, in the input's arena. CW_ERR_USAGE for nothing, unless `or_none`. */
-enum cw_status cw_trace_choose(struct cw_trace_choice *choice, const struct cw_view_input *in,
+/* Selects the part of a trace that the request names by kernel and range, in the input's arena. CW_ERR_USAGE for
+ * nothing, unless `or_none`. */
+enum cw_status cw_trace_choose(struct cw_timeline_keep *keep, const struct cw_view_input *in,
                                const struct cw_timeline *timeline, bool or_none);
 
 #endif

@@ -17,7 +17,7 @@ struct trace {
     const struct cw_view_input *in; /* only while the view is made */
     struct cw_view_shared own;      /* for a view that shares with no other */
     const struct cw_timeline *t;
-    struct cw_trace_choice choice;
+    struct cw_timeline_keep keep;
     struct cw_timeline_rows list;
     struct cw_timeline_sections sections;
     struct cw_timeline_output shown;
@@ -37,7 +37,7 @@ static enum cw_status make_list(struct trace *v, struct cw_timeline_rows *rows, 
     const struct cw_timeline_groups *groups = &rows->groups;
     /* The terminal's list shows neither median nor deviation, unless a column is named. */
     const bool spread = in->request->form == COUNTERWORKS_TABLE || in->request->sort || in->request->filters.count;
-    enum cw_status status = cw_timeline_rows_make(rows, v->t, by, &v->choice.keep, spread, 0, in->arena, in->err);
+    enum cw_status status = cw_timeline_rows_make(rows, v->t, by, &v->keep, spread, 0, in->arena, in->err);
     if (status != CW_OK)
         return status;
     const char **names = cw_arena_alloc(in->arena, groups->count, sizeof *names);
@@ -96,25 +96,22 @@ static enum cw_status make_rows(struct counterworks_view *view, struct trace *v)
 {
     const struct cw_view_input *in = v->in;
     const struct counterworks_request *o = in->request;
-    const bool alone = o->by || o->sort || o->filters.count || (v->choice.keep.gpu && !v->choice.within) ||
-                       o->kernels.count || o->excluded.count;
+    const bool alone = o->by || o->sort || o->filters.count || (v->keep.gpu && !v->keep.within) || o->kernels.count ||
+                       o->excluded.count;
     const size_t top = o->top ? o->top : o->wide ? 0 : alone ? LIST_TOP : SECTION_TOP;
     enum cw_timeline_by by;
     enum cw_status status = find_by(in, v->t, &by);
     if (status == CW_OK)
         status = make_list(v, &v->list, by, top);
     if (status == CW_OK && !alone)
-        status = cw_timeline_sections_make(&v->sections, v->t, &v->choice.keep, v->choice.within,
-                                           v->choice.within_count, top, in->arena, in->err);
+        status = cw_timeline_sections_make(&v->sections, v->t, &v->keep, top, in->arena, in->err);
     v->shown = (struct cw_timeline_output){.t = v->t,
                                            .source = in->capture->source,
                                            .words = in->capture->word,
                                            .list = &v->list,
                                            .sections = alone ? NULL : &v->sections,
                                            .wide = o->wide,
-                                           .within = v->choice.within,
-                                           .within_count = v->choice.within_count,
-                                           .keep = &v->choice.keep};
+                                           .keep = &v->keep};
     view->output.print = print;
     view->output.result = &v->shown;
     return status;
@@ -165,7 +162,7 @@ static enum cw_status read_kinds(const struct trace *v, uint64_t there, uint64_t
 static enum cw_status choose_kinds(const struct trace *v, uint64_t *kinds)
 {
     const struct counterworks_request *o = v->in->request;
-    const uint64_t chosen = v->choice.keep.kinds;
+    const uint64_t chosen = v->keep.kinds;
     const char *option = o->kernels.count ? "--kernel" : "--range";
     char text[KINDS_SIZE];
     uint64_t there = 0;
@@ -197,9 +194,8 @@ static enum cw_status make_tables(struct counterworks_view *view, struct trace *
     uint64_t kinds = 0;
     if (!is_grouped(in->request)) {
         const enum cw_status status = choose_kinds(v, &kinds);
-        return status == CW_OK
-                   ? cw_timeline_tables_make(&v->tables, output, v->t, &v->choice.keep, kinds, in->arena, in->err)
-                   : status;
+        return status == CW_OK ? cw_timeline_tables_make(&v->tables, output, v->t, &v->keep, kinds, in->arena, in->err)
+                               : status;
     }
     CW_TRY(find_by(in, v->t, &by));
     CW_TRY(make_list(v, &v->list, by, in->request->top));
@@ -263,7 +259,7 @@ static enum cw_status make(struct counterworks_view *view, const struct cw_view_
     if (status == CW_OK && in->request->form == COUNTERWORKS_TIMELINE)
         return cw_view_lanes(view, in, v->t, NULL);
     if (status == CW_OK)
-        status = cw_trace_choose(&v->choice, in, v->t, false);
+        status = cw_trace_choose(&v->keep, in, v->t, false);
     if (status == CW_OK)
         status = in->request->form == COUNTERWORKS_LIST ? make_rows(view, v) : make_tables(view, v);
     return status;

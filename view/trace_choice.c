@@ -8,7 +8,7 @@
 struct choosing {
     const struct cw_view_input *in;
     const struct cw_timeline *t;
-    struct cw_trace_choice *to;
+    struct cw_timeline_keep *to;
 };
 
 /* Selects names as in a capture of ranges: each name is a range. */
@@ -74,14 +74,16 @@ static enum cw_status match_paths(struct choosing *v, const struct counterworks_
 static enum cw_status find_within(struct choosing *v, const bool *paths)
 {
     const struct cw_timeline *t = v->t;
-    v->to->within = cw_arena_alloc(v->in->arena, t->range_count, sizeof *v->to->within);
-    if (!v->to->within)
+    struct cw_timeline_window *within = cw_arena_alloc(v->in->arena, t->range_count, sizeof *within);
+    uint32_t count = 0;
+    if (!within)
         return cw_error_nomem(v->in->err);
     for (uint32_t i = 0; i < t->range_count; i++, cw_timeline_step(t))
         if (paths[t->ranges[i].path])
-            v->to->within[v->to->within_count++] = (struct cw_timeline_window){t->ranges[i].start, t->ranges[i].end};
-    v->to->within_count = cw_timeline_join_windows(v->to->within, v->to->within_count);
-    v->to->keep.paths = paths;
+            within[count++] = (struct cw_timeline_window){t->ranges[i].start, t->ranges[i].end};
+    v->to->within = within;
+    v->to->within_count = cw_timeline_join_windows(within, count);
+    v->to->paths = paths;
     return CW_OK;
 }
 
@@ -101,7 +103,7 @@ static enum cw_status choose_calls(struct choosing *v, const struct counterworks
         const bool other = !wanted->kernels.count && (!wanted->excluded.count || !t->calls[i].launched);
         keep[i] = (other || launched[i]) && (!wanted->ranges || paths[t->calls[i].path]);
     }
-    v->to->keep.calls = keep;
+    v->to->calls = keep;
     return CW_OK;
 }
 
@@ -155,8 +157,8 @@ static enum cw_status choose_others(struct choosing *v, const bool *paths)
     }
     for (uint32_t i = 0; i < t->mark_count; i++, cw_timeline_step(t))
         marks[i] = is_open(v, &open, t->marks[i].thread, t->marks[i].start);
-    v->to->keep.waits = waits;
-    v->to->keep.marks = marks;
+    v->to->waits = waits;
+    v->to->marks = marks;
     return CW_OK;
 }
 
@@ -166,13 +168,13 @@ static const uint64_t of_kernels = BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(G
                                    BIT(INTERNAL),
                       of_ranges = BIT(NVTX_RANGE) | BIT(NVTX_MARK) | BIT(SYNC) | BIT(OVERHEAD) | BIT(JIT);
 
-enum cw_status cw_trace_choose(struct cw_trace_choice *choice, const struct cw_view_input *in,
-                               const struct cw_timeline *t, bool or_none)
+enum cw_status cw_trace_choose(struct cw_timeline_keep *to, const struct cw_view_input *in, const struct cw_timeline *t,
+                               bool or_none)
 {
-    struct choosing choosing = {in, t, choice}, *v = &choosing;
+    struct choosing choosing = {in, t, to}, *v = &choosing;
     struct counterworks_request of = *in->request;
     const struct counterworks_request *wanted = &of;
-    *choice = (struct cw_trace_choice){0};
+    *to = (struct cw_timeline_keep){0};
     of.ranks = NULL; /* reading the trace selected the ranks */
     if (!cw_selection_option(wanted))
         return CW_OK;
@@ -193,8 +195,8 @@ enum cw_status cw_trace_choose(struct cw_trace_choice *choice, const struct cw_v
         const bool named = !by_kernel || (kernel ? kernels[g->name] : !wanted->kernels.count);
         keep[i] = named && (!wanted->ranges || paths[g->path]);
     }
-    v->to->keep.gpu = keep;
-    v->to->keep.kinds = wanted->kernels.count ? of_kernels : wanted->ranges ? of_kernels | of_ranges : 0;
+    v->to->gpu = keep;
+    v->to->kinds = wanted->kernels.count ? of_kernels : wanted->ranges ? of_kernels | of_ranges : 0;
     if (status == CW_OK)
         status = choose_calls(v, wanted, keep, paths);
     return status == CW_OK && wanted->ranges ? choose_others(v, paths) : status;

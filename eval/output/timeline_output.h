@@ -27,13 +27,12 @@ enum cw_status cw_timeline_rows_make(struct cw_timeline_rows *rows, const struct
  */
 struct cw_timeline_sections {
     struct cw_timeline_usage usage;
-    struct cw_timeline_extra extra; /* not with `within` */
+    struct cw_timeline_extra extra; /* of the whole trace alone */
     struct cw_timeline_rows copies, ranges, streams, processes, calls;
 };
-/* Takes the arguments of cw_timeline_use and cw_timeline_rows_make. CW_ERR_NOMEM, or an error of reading rows again. */
+/* Takes the arguments of cw_timeline_rows_make. CW_ERR_NOMEM, or an error of reading rows again. */
 enum cw_status cw_timeline_sections_make(struct cw_timeline_sections *sections, const struct cw_timeline *timeline,
-                                         const struct cw_timeline_keep *keep, const struct cw_timeline_window *within,
-                                         uint32_t within_count, size_t top, struct cw_arena *arena,
+                                         const struct cw_timeline_keep *keep, size_t top, struct cw_arena *arena,
                                          struct cw_error *err);
 
 struct cw_timeline_output {
@@ -43,9 +42,7 @@ struct cw_timeline_output {
     const struct cw_timeline_rows *list;         /* by --by, else by kernel */
     const struct cw_timeline_sections *sections; /* NULL: the list alone */
     bool wide;
-    const struct cw_timeline_window *within; /* NULL: the whole trace; else the numbers are of these times alone */
-    uint32_t within_count;
-    const struct cw_timeline_keep *keep; /* the items to show; NULL: all */
+    const struct cw_timeline_keep *keep; /* the items to show, and the times that the numbers are of; NULL: all */
 };
 
 /* Adds a table for each of the kinds (CW_TRACE_BIT; it may have no rows) to `output`: its rows with the facts that the

@@ -727,8 +727,7 @@ enum cw_status cw_timeline_rows_make(struct cw_timeline_rows *rows, const struct
 }
 
 enum cw_status cw_timeline_sections_make(struct cw_timeline_sections *s, const struct cw_timeline *t,
-                                         const struct cw_timeline_keep *keep, const struct cw_timeline_window *within,
-                                         uint32_t within_count, size_t top, struct cw_arena *arena,
+                                         const struct cw_timeline_keep *keep, size_t top, struct cw_arena *arena,
                                          struct cw_error *err)
 {
     const struct {
@@ -741,8 +740,9 @@ enum cw_status cw_timeline_sections_make(struct cw_timeline_sections *s, const s
                  {&s->processes, CW_TIMELINE_BY_PROCESS, t->trace->process_count > 1},
                  {&s->calls, CW_TIMELINE_BY_CALL, true}};
     *s = (struct cw_timeline_sections){0};
-    CW_TRY(cw_timeline_use(&s->usage, t, within, within_count, arena, err));
-    if (!within)
+    const bool part = keep && keep->within;
+    CW_TRY(cw_timeline_use(&s->usage, t, part ? keep->within : NULL, part ? keep->within_count : 0, arena, err));
+    if (!part)
         CW_TRY(cw_timeline_find_extra(&s->extra, t, arena, err));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (lists[i].wanted)

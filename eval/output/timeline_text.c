@@ -335,7 +335,7 @@ void cw_text_put_sections(const struct cw_text_page *p)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (lists[i].rows->count)
             put_list(p, lists[i].title, lists[i].rows, lists[i].items, lists[i].name, lists[i].more);
-    if (p->o->within)
+    if (p->o->keep && p->o->keep->within)
         return;
     put_latencies(p);
     put_memory(p);
@@ -346,13 +346,14 @@ void cw_text_put_sections(const struct cw_text_page *p)
 static void put_within(const struct cw_text_page *p)
 {
     char text[CW_TIME_TEXT_SIZE], number[CW_NUMBER_SIZE];
+    const struct cw_timeline_keep *keep = p->o->keep;
     double sum = 0;
-    if (!p->o->within)
+    if (!keep || !keep->within)
         return;
-    for (uint32_t i = 0; i < p->o->within_count; i++)
-        sum += (double)(p->o->within[i].end - p->o->within[i].start);
+    for (uint32_t i = 0; i < keep->within_count; i++)
+        sum += (double)(keep->within[i].end - keep->within[i].start);
     fprintf(p->out, "Only launches in ranges of --range, which were open %s time%s for %s in all.\n",
-            cw_terminal_integer(p->o->within_count, number), p->o->within_count == 1 ? "" : "s",
+            cw_terminal_integer(keep->within_count, number), keep->within_count == 1 ? "" : "s",
             cw_terminal_time(sum, text));
 }
 

@@ -60,10 +60,13 @@ static inline double cw_timeline_group_mean(const struct cw_timeline_group *grou
     return group->count ? group->total / (double)group->count : 0;
 }
 
-/* Which items count: [item] of timeline->gpu, calls, paths (and their ranges), waits and marks; NULL: all. */
+/* Which part of a trace counts: [item] of timeline->gpu, calls, paths (and their ranges), waits and marks; NULL: all.
+ */
 struct cw_timeline_keep {
     const bool *gpu, *calls, *paths, *waits, *marks;
     uint64_t kinds; /* CW_TRACE_BIT of the kinds that this can choose from, others have no row; 0: all */
+    const struct cw_timeline_window *within; /* when ranges were open, in order and apart; NULL: all the time */
+    uint32_t within_count;
 };
 
 /* Adds up; `keep` NULL: all items. `spread`: also computes median and deviation, with 12 bytes an item meanwhile.

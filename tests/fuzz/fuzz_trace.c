@@ -86,7 +86,7 @@ static void put_timeline(const struct cw_timeline *t, struct cw_arena *arena)
     struct cw_error err = CW_ERROR_INIT;
     if (!nowhere)
         nowhere = fopen("/dev/null", "w");
-    CW_FUZZ_CHECK(nowhere && cw_timeline_sections_make(&sections, t, NULL, NULL, 0, 0, arena, &err) == CW_OK);
+    CW_FUZZ_CHECK(nowhere && cw_timeline_sections_make(&sections, t, NULL, 0, arena, &err) == CW_OK);
     for (enum cw_timeline_by by = 0; by < CW_TIMELINE_BY__COUNT; by++)
         CW_FUZZ_CHECK(cw_timeline_rows_make(&rows[by], t, by, NULL, true, 0, arena, &err) == CW_OK);
     const struct cw_timeline_output people = {

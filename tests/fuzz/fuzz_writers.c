@@ -332,7 +332,7 @@ static void put_trace(const struct job *j)
     cw_timeline_tables_free(tables);
     put_lanes(j);
     err = (struct cw_error)CW_ERROR_INIT;
-    if (wants(j, PRINT) && cw_timeline_sections_make(&sections, t, NULL, NULL, 0, 0, j->arena, &err) == CW_OK) {
+    if (wants(j, PRINT) && cw_timeline_sections_make(&sections, t, NULL, 0, j->arena, &err) == CW_OK) {
         const struct cw_timeline_output people = {
             .t = t, .source = "fuzz", .words = "fuzz", .list = &rows, .sections = &sections, .wide = j->view & 64};
         cw_timeline_print(&people, &style, nowhere);
