@@ -1,6 +1,5 @@
 #include "cli/common/metric_list.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -10,28 +9,30 @@ enum { LARGEST_LIST = 64 << 20 };
 
 /* A list that grows by names, until one of them fails. */
 struct adding {
-    struct cw_metric_list *list;
+    struct counterworks_names *list;
     struct cw_arena *arena;
     struct cw_error *err;
     enum cw_status status;
+    const char **names; /* the list's, with room for more */
+    size_t room;
 };
 
 static void add(struct adding *a, const char *name, size_t length)
 {
-    struct cw_metric_list *list = a->list;
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        const char **grown = realloc(list->names, capacity * sizeof *grown);
-        if (grown) {
-            list->names = grown;
-            list->capacity = capacity;
-        }
+    struct counterworks_names *list = a->list;
+    const char *own = cw_arena_strndup(a->arena, name, length);
+    if (list->count >= a->room) {
+        a->room = 2 * list->count + 64;
+        a->names = cw_arena_alloc(a->arena, a->room, sizeof *a->names);
+        if (a->names && list->count)
+            memcpy(a->names, list->names, list->count * sizeof *a->names);
     }
-    const char *own = list->count < list->capacity ? cw_arena_strndup(a->arena, name, length) : NULL;
-    if (own)
-        list->names[list->count++] = own;
-    else
+    if (own && a->names) {
+        a->names[list->count++] = own;
+        list->names = a->names;
+    } else {
         a->status = cw_error_nomem(a->err);
+    }
 }
 
 static bool take(void *adding, const char *name)
@@ -76,28 +77,28 @@ static void add_file(struct adding *a, const char *path)
     cw_bytes_free(&file);
 }
 
-enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct counterworks_chip *chip,
+enum cw_status cw_metric_list_add_all(struct counterworks_names *list, const struct counterworks_chip *chip,
                                       struct cw_arena *arena, struct cw_error *err)
 {
     struct counterworks_error error;
-    struct adding a = {list, arena, err, CW_OK};
+    struct adding a = {.list = list, .arena = arena, .err = err};
     counterworks_metric_each(chip, COUNTERWORKS_PLANNED, take, &a, &error);
     return a.status == CW_OK ? cw_cli_take(&error, err) : a.status;
 }
 
-enum cw_status cw_metric_list_add_advice(struct cw_metric_list *list, const struct counterworks_chip *chip,
+enum cw_status cw_metric_list_add_advice(struct counterworks_names *list, const struct counterworks_chip *chip,
                                          const char *rules, struct cw_arena *arena, struct cw_error *err)
 {
     struct counterworks_error error;
-    struct adding a = {list, arena, err, CW_OK};
+    struct adding a = {.list = list, .arena = arena, .err = err};
     counterworks_advice_metrics(chip, rules, take, &a, &error);
     return a.status == CW_OK ? cw_cli_take(&error, err) : a.status;
 }
 
-enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct cw_metric_sources *sources,
+enum cw_status cw_metric_list_gather(struct counterworks_names *list, const struct cw_metric_sources *sources,
                                      const struct counterworks_chip *chip, struct cw_arena *arena, struct cw_error *err)
 {
-    struct adding a = {list, arena, err, CW_OK};
+    struct adding a = {.list = list, .arena = arena, .err = err};
     for (size_t i = 0; a.status == CW_OK && i < sources->count; i++) {
         struct counterworks_error error = {.status = COUNTERWORKS_OK};
         if (sources->items[i].kind == CW_METRIC_FILE)
@@ -147,9 +148,3 @@ const struct cw_option cw_metric_sources_options[] = {
      CW_OPTION_TAKE(take_set)},
     {0},
 };
-
-void cw_metric_list_free(struct cw_metric_list *list)
-{
-    free(list->names);
-    *list = (struct cw_metric_list){0};
-}

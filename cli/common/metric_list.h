@@ -23,21 +23,15 @@ extern const struct cw_option cw_metric_sources_options[];
 /* Adds "A,B,..." to the sources, as -m does, for rows of other options. */
 void cw_metric_sources_add(void *sources, char *names, struct argp_state *state);
 
-struct cw_metric_list {
-    size_t count, capacity;
-    const char **names; /* memory from malloc; release with cw_metric_list_free */
-};
-
-/* Appends the names of the sources; they live in `arena`. */
-enum cw_status cw_metric_list_gather(struct cw_metric_list *list, const struct cw_metric_sources *sources,
+/* Appends the names of the sources; the list and the names live in `arena`. */
+enum cw_status cw_metric_list_gather(struct counterworks_names *list, const struct cw_metric_sources *sources,
                                      const struct counterworks_chip *chip, struct cw_arena *arena,
                                      struct cw_error *err);
 /* Appends metrics so that a plan of them records the inputs of all metrics. */
-enum cw_status cw_metric_list_add_all(struct cw_metric_list *list, const struct counterworks_chip *chip,
+enum cw_status cw_metric_list_add_all(struct counterworks_names *list, const struct counterworks_chip *chip,
                                       struct cw_arena *arena, struct cw_error *err);
 /* Appends the metrics that advice needs, by the shipped rules and by `rules`, a file or folder, or NULL. */
-enum cw_status cw_metric_list_add_advice(struct cw_metric_list *list, const struct counterworks_chip *chip,
+enum cw_status cw_metric_list_add_advice(struct counterworks_names *list, const struct counterworks_chip *chip,
                                          const char *rules, struct cw_arena *arena, struct cw_error *err);
-void cw_metric_list_free(struct cw_metric_list *list);
 
 #endif

@@ -434,7 +434,7 @@ static enum cw_status print_plan(const struct counterworks_plan *of, const struc
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
 /* Gathers all names, and, in the lists after the first, groups of names to keep together. */
-static enum cw_status gather(struct cw_metric_list *lists, const struct options *o, struct counterworks_chip *chip,
+static enum cw_status gather(struct counterworks_names *lists, const struct options *o, struct counterworks_chip *chip,
                              struct cw_arena *arena, struct cw_error *err)
 {
     struct counterworks_error error;
@@ -454,16 +454,13 @@ static enum cw_status gather(struct cw_metric_list *lists, const struct options 
 }
 
 static enum cw_status make_plan(const struct options *o, const struct counterworks_chip *chip,
-                                const struct cw_metric_list *lists, struct cw_arena *arena, struct cw_error *err)
+                                const struct counterworks_names *lists, struct cw_arena *arena, struct cw_error *err)
 {
-    struct counterworks_names together[MOST_TOGETHER];
     struct counterworks_plan_options options = o->plan;
     struct counterworks_plan *plan;
     struct counterworks_error error;
-    options.together = together;
+    options.together = lists + 1;
     options.native = !o->no_native;
-    for (size_t i = 0; i < options.together_count; i++)
-        together[i] = (struct counterworks_names){lists[1 + i].count, lists[1 + i].names};
     cw_progress_begin(o->chip.quiet, false, "planning %zu metrics", lists->count);
     counterworks_plan_make(&plan, chip, lists->names, lists->count, &options, &error);
     cw_progress_end();
@@ -481,16 +478,12 @@ static enum cw_status make_plan(const struct options *o, const struct counterwor
 static enum cw_status run(const void *options, struct counterworks_chip *chip, struct cw_arena *arena,
                           struct cw_error *err)
 {
-    struct cw_metric_list lists[1 + MOST_TOGETHER] = {0};
+    struct counterworks_names lists[1 + MOST_TOGETHER] = {0};
     const struct options *o = options;
     enum cw_status status = o->output ? cw_file_may_replace(o->output, &cw_file_plan, o->force, err) : CW_OK;
     if (status == CW_OK)
         status = gather(lists, options, chip, arena, err);
-    if (status == CW_OK)
-        status = make_plan(options, chip, lists, arena, err);
-    for (size_t i = 0; i < 1 + MOST_TOGETHER; i++)
-        cw_metric_list_free(&lists[i]);
-    return status;
+    return status == CW_OK ? make_plan(options, chip, lists, arena, err) : status;
 }
 
 int cw_config_plan(int argc, char **argv)

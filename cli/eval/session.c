@@ -82,7 +82,6 @@ void cw_eval_close(struct cw_eval_opened *opened)
 
 enum cw_status cw_eval_gather(struct cw_eval_session *s, const struct counterworks_chip *chip)
 {
-    struct cw_metric_list list = {0};
     if (!s->o->sources.count)
         return CW_OK;
     static const char *const some[] = {"metrics"};
@@ -90,18 +89,12 @@ enum cw_status cw_eval_gather(struct cw_eval_session *s, const struct counterwor
         s->request.metrics = (struct counterworks_names){1, some};
         return CW_OK;
     }
-    enum cw_status status = cw_metric_list_gather(&list, &s->o->sources, chip, s->arena, s->err);
-    if (status == CW_OK && !list.count)
-        status = cw_error_set(s->err, CW_ERR_USAGE,
+    s->request.metrics = (struct counterworks_names){0};
+    CW_TRY(cw_metric_list_gather(&s->request.metrics, &s->o->sources, chip, s->arena, s->err));
+    return s->request.metrics.count
+               ? CW_OK
+               : cw_error_set(s->err, CW_ERR_USAGE,
                               "found no metric in the given names, files and sets, expected at least one");
-    const char **names = cw_arena_alloc(s->arena, list.count, sizeof *names);
-    if (status == CW_OK && !names)
-        status = cw_error_nomem(s->err);
-    if (status == CW_OK)
-        memcpy(names, list.names, list.count * sizeof *names);
-    s->request.metrics = (struct counterworks_names){list.count, names};
-    cw_metric_list_free(&list);
-    return status;
 }
 
 enum cw_status cw_eval_open_main(struct cw_eval_session *s)

@@ -214,18 +214,18 @@ static enum cw_status find_names(struct maker *m, const struct piece *p)
 {
     const struct cw_mpi_options *o = m->job->o;
     const struct cw_schema *schema = &p->data.schema;
-    struct cw_metric_list list = {0};
+    struct counterworks_names list = {0};
     struct counterworks_error error;
     enum cw_status status = CW_OK;
     if (o->sources.count)
         status = cw_metric_list_gather(&list, &o->sources, m->chip, m->job->arena, m->job->err);
-    m->name_count = o->sources.count ? list.count : schema->metric_count;
-    const char **names = cw_arena_alloc(m->job->arena, m->name_count, sizeof *names);
-    for (size_t i = 0; i < m->name_count && status == CW_OK; i++)
-        if (!names ||
-            !(names[i] = cw_arena_strdup(m->job->arena, o->sources.count ? list.names[i] : schema->metrics[i])))
+    else
+        list = (struct counterworks_names){schema->metric_count, schema->metrics};
+    m->name_count = list.count;
+    const char **names = cw_arena_alloc(m->job->arena, list.count, sizeof *names);
+    for (size_t i = 0; i < list.count && status == CW_OK; i++)
+        if (!names || !(names[i] = cw_arena_strdup(m->job->arena, list.names[i])))
             status = cw_error_nomem(m->job->err);
-    cw_metric_list_free(&list);
     m->names = o->all ? NULL : names;
     m->has_names = true;
     if (status == CW_OK && !o->all && !m->name_count)
