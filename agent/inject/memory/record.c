@@ -18,7 +18,7 @@ struct cw_operation {
     void *packed;
     size_t packed_size;
     struct cw_transfer transfer;
-    struct cw_shared_span given; /* host memory that a launch is given */
+    struct cw_shared_piece *given, *given_end; /* from and before: host memory that a launch is given */
 };
 
 /* ---- the driver's calls ----------------------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ static void *keep_parameter(struct cw_record *r, const struct cw_operation *op, 
             continue;
         if (!is_saved(r, word))
             return NULL;
-        if (cw_shared_with_host(word) && (!r->rests || !cw_shared_keep(&r->shared, word, op->given.end, !r->first)))
+        if (cw_shared_with_host(word) && (!r->rests || !cw_shared_keep(&r->shared, word, op->given_end, !r->first)))
             return NULL;
     }
     return copy;
@@ -263,7 +263,7 @@ static bool keep_launch(struct cw_record *r, struct cw_operation *op, const stru
 
 static bool is_given(const struct cw_operation *op)
 {
-    return op->given.first != op->given.end;
+    return op->given != op->given_end;
 }
 
 /* ---- recording and playing -------------------------------------------------------------------------------------- */
@@ -276,7 +276,7 @@ static struct cw_operation *new_operation(struct cw_record *r)
     }
     struct cw_operation *op = r->shared.arena ? cw_arena_alloc(r->shared.arena, 1, sizeof *op) : NULL;
     if (op)
-        *op = (struct cw_operation){.given = {r->shared.first, r->shared.first}};
+        *op = (struct cw_operation){.given = r->shared.first, .given_end = r->shared.first};
     return op;
 }
 
@@ -300,10 +300,10 @@ bool cw_record_add(struct cw_record *r, CUpti_CallbackId id, const CUpti_Callbac
                              : cw_transfer_keep(&op->transfer, &r->shared, id, call->functionParams) &&
                                    is_saved(r, cw_transfer_target(&op->transfer));
     if (!good && r->first) /* other launches go on without its memory */
-        cw_shared_back(&r->shared, op->given.end);
+        cw_shared_back(&r->shared, op->given_end);
     if (!good)
         return false;
-    op->given.first = r->shared.first;
+    op->given = r->shared.first;
     append(r, op, cw_inject_stream(id, op->launches ? op->config.hStream : op->transfer.stream));
     return true;
 }
@@ -432,7 +432,7 @@ CUresult cw_record_play(const struct cw_record *r, void (*before)(void *user, ui
         const bool given = is_given(op);
         if (last && (given || last->stream != op->stream)) /* the program's order between streams is not known here */
             result = cw_inject->api.cuCtxSynchronize();
-        if (result == CUDA_SUCCESS && given && !cw_shared_restore_span(&r->shared, op->given))
+        if (result == CUDA_SUCCESS && given && !cw_shared_restore_some(&r->shared, op->given, op->given_end))
             result = CUDA_ERROR_UNKNOWN;
         if (before && op->launches)
             before(user, ++launches);

@@ -289,10 +289,11 @@ void *cw_shared_replace(struct cw_shared *s, void *memory, size_t size)
 }
 
 /* Copies between the memory and its kept content. */
-static bool copy_span(const struct cw_shared *s, struct cw_shared_span span, bool back)
+static bool copy_pieces(const struct cw_shared *s, const struct cw_shared_piece *first,
+                        const struct cw_shared_piece *end, bool back)
 {
     bool good = true;
-    for (const struct cw_shared_piece *piece = span.first; piece != span.end; piece = piece->next) {
+    for (const struct cw_shared_piece *piece = first; piece != end; piece = piece->next) {
         CUdeviceptr memory = (uintptr_t)piece->memory, kept = piece->on_device;
         if (piece->bytes && back && piece->after && atomic_load(&s->let_go))
             memcpy(piece->memory, piece->after, piece->size);
@@ -306,17 +307,18 @@ static bool copy_span(const struct cw_shared *s, struct cw_shared_span span, boo
 
 bool cw_shared_restore(const struct cw_shared *s)
 {
-    return copy_span(s, (struct cw_shared_span){s->first, NULL}, true);
+    return copy_pieces(s, s->first, NULL, true);
 }
 
-bool cw_shared_restore_span(const struct cw_shared *s, struct cw_shared_span span)
+bool cw_shared_restore_some(const struct cw_shared *s, const struct cw_shared_piece *first,
+                            const struct cw_shared_piece *end)
 {
-    return copy_span(s, span, true);
+    return copy_pieces(s, first, end, true);
 }
 
 bool cw_shared_renew(const struct cw_shared *s)
 {
-    return copy_span(s, (struct cw_shared_span){s->first, NULL}, false);
+    return copy_pieces(s, s->first, NULL, false);
 }
 
 /* The later content of the same memory, if another piece has it. */

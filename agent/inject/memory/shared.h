@@ -17,11 +17,6 @@ struct cw_shared {
     atomic_bool let_go;            /* launches get the memory as it is after all of them (cw_shared_put_after) */
 };
 
-/* The memory that one launch is given, as it was before the launch. */
-struct cw_shared_span {
-    struct cw_shared_piece *first, *end;
-};
-
 /* Location of memory. Memory that the driver does not know belongs to the host. */
 enum cw_place { CW_PLACE_DEVICE, CW_PLACE_HOST, CW_PLACE_MANAGED };
 enum cw_place cw_shared_place(uint64_t address);
@@ -48,9 +43,10 @@ void *cw_shared_copy(struct cw_shared *shared, const void *from, size_t size);
  * false) only small host memory is kept. */
 bool cw_shared_keep(struct cw_shared *shared, uint64_t address, const struct cw_shared_piece *end, bool alone);
 bool cw_shared_keep_bytes(struct cw_shared *shared, void *memory, size_t size);
-/* Restores everything, or the memory of one launch, while the GPU is idle. False after a failure. */
+/* Restores everything, or the pieces from `first` to before `end`, while the GPU is idle. False after a failure. */
 bool cw_shared_restore(const struct cw_shared *shared);
-bool cw_shared_restore_span(const struct cw_shared *shared, struct cw_shared_span span);
+bool cw_shared_restore_some(const struct cw_shared *shared, const struct cw_shared_piece *first,
+                            const struct cw_shared_piece *end);
 /* Makes a copy that stands for host memory which launches were given, before the program frees it. Returns the copy's
  * address, the memory's own if no launch was given it, or NULL where launches may reach the memory by other memory. */
 void *cw_shared_replace(struct cw_shared *shared, void *memory, size_t size);
