@@ -445,7 +445,6 @@ struct gate {
     struct cw_gate_rules rules;
     struct cw_comparison of;
     struct cw_judgement judgement;
-    struct cw_gate_output shown;
 };
 
 static enum cw_status select_metrics(struct cw_result *result, const struct cw_view_input *in,
@@ -514,9 +513,8 @@ enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view
     CW_TRY(cw_compare(&g->of, &g->sides.a, &g->sides.b, runs, CW_BY_KERNEL, false, &spans, in->arena, in->err));
     CW_TRY(cw_gate_judge(&g->judgement, &g->rules, &g->of, need, in->arena, in->err));
     set_verdict(view, g, in, after, need);
-    g->shown = (struct cw_gate_output){&g->rules, &g->of, &g->judgement, need};
     view->output.print = print_judgement;
-    view->output.result = view->content = &g->shown;
+    view->output.result = view->content = &g->judgement;
     view->renders[CW_VIEW_JSON] = cw_gate_write_json;
-    return cw_gate_tables(&view->output, &g->shown, in->arena, in->err);
+    return cw_gate_tables(&view->output, &g->judgement, in->arena, in->err);
 }

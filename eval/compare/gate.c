@@ -287,7 +287,8 @@ enum cw_status cw_gate_judge(struct cw_judgement *judgement, const struct cw_gat
 {
     struct judging j = {.rules = rules, .c = c, .need = need, .arena = arena, .to = judgement, .enough = true};
     enum cw_verdict *verdicts;
-    *judgement = (struct cw_judgement){.slowdown = {.least = NAN, .half = NAN, .most = NAN}};
+    *judgement = (struct cw_judgement){
+        .rules = rules, .comparison = c, .need = need, .slowdown = {.least = NAN, .half = NAN, .most = NAN}};
     enum cw_status status = make_room(&j, &verdicts, err);
     if (status != CW_OK)
         return status;

@@ -123,6 +123,9 @@ enum cw_verdict { CW_SAME, CW_BETTER, CW_AMBIGUOUS, CW_WORSE, CW_INCOMPARABLE, C
 extern const char *const cw_verdict_names[CW_VERDICT__COUNT];
 
 struct cw_judgement {
+    const struct cw_gate_rules *rules;
+    const struct cw_comparison *comparison;
+    double need; /* the slow-down that has to show, a part of the time; 0: none */
     enum cw_verdict verdict;
     uint32_t kernels; /* in both captures */
     uint32_t reason_count, reasons_left, finding_count;

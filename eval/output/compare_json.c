@@ -168,10 +168,9 @@ enum cw_status cw_diff_write_json(FILE *out, const void *output, struct cw_error
 
 /* ---- gate -------------------------------------------------------------------------------------------------------- */
 
-static void put_judged(const struct cw_gate_output *o, uint32_t match, uint32_t *finding, FILE *out)
+static void put_judged(const struct cw_judgement *j, uint32_t match, uint32_t *finding, FILE *out)
 {
-    const struct cw_comparison *c = o->comparison;
-    const struct cw_judgement *j = o->judgement;
+    const struct cw_comparison *c = j->comparison;
     const struct cw_match *m = &c->matches[match];
     const struct cw_groups *g = m->a != CW_NO_GROUP ? &c->a.groups : &c->b.groups;
     const uint32_t group = m->a != CW_NO_GROUP ? m->a : m->b, first = *finding;
@@ -186,7 +185,7 @@ static void put_judged(const struct cw_gate_output *o, uint32_t match, uint32_t 
     for (; *finding < j->finding_count && j->findings[*finding].match == match; ++*finding) {
         const struct cw_gate_finding *f = &j->findings[*finding];
         put_text(out,
-                 *finding > first ? ",\n   {\"metric\": " : "\n   {\"metric\": ", o->rules->metrics[f->metric].name);
+                 *finding > first ? ",\n   {\"metric\": " : "\n   {\"metric\": ", j->rules->metrics[f->metric].name);
         put_number(out, ", \"a\": ", f->a);
         put_number(out, ", \"b\": ", f->b);
         put_number(out, ", \"allowed\": ", f->allowed);
@@ -200,8 +199,7 @@ static void put_judged(const struct cw_gate_output *o, uint32_t match, uint32_t 
 
 enum cw_status cw_gate_write_json(FILE *out, const void *output, struct cw_error *err)
 {
-    const struct cw_gate_output *o = output;
-    const struct cw_judgement *j = o->judgement;
+    const struct cw_judgement *j = output;
     uint32_t finding = 0;
     (void)err;
     cw_text_print(out, "{\"schema\": 1, \"verdict\": \"%s\", \"compared\": %" PRIu64 ", \"not_judged\": %" PRIu64,
@@ -214,8 +212,8 @@ enum cw_status cw_gate_write_json(FILE *out, const void *output, struct cw_error
     for (uint32_t i = 0; i < j->reason_count; i++)
         put_text(out, i ? ", " : "", j->reasons[i]);
     fputs("],\n \"kernels\": [", out);
-    for (uint32_t i = 0; i < o->comparison->match_count; i++)
-        put_judged(o, i, &finding, out);
+    for (uint32_t i = 0; i < j->comparison->match_count; i++)
+        put_judged(j, i, &finding, out);
     fputs("]}\n", out);
     return CW_OK;
 }

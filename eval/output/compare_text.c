@@ -536,9 +536,9 @@ enum cw_status cw_diff_print(FILE *out, const void *output, struct cw_error *err
 
 /* ---- gate -------------------------------------------------------------------------------------------------------- */
 
-static const char *unit_of(const struct cw_gate_output *o, const char *metric)
+static const char *unit_of(const struct cw_judgement *j, const char *metric)
 {
-    const struct cw_result *means = &o->comparison->a.means;
+    const struct cw_result *means = &j->comparison->a.means;
     if (metric == cw_gate_time || strcmp(metric, cw_gate_time) == 0)
         return "nanoseconds";
     for (uint32_t i = 0; i < means->metric_count; i++)
@@ -565,9 +565,9 @@ static void put_gate_side(FILE *out, double value, const char *unit, int status)
         cw_text_print(out, " (%s)", cw_value_status_text((enum cw_value_status)status));
 }
 
-static void put_finding(const struct cw_gate_output *o, const struct cw_gate_finding *f, FILE *out)
+static void put_finding(const struct cw_judgement *j, const struct cw_gate_finding *f, FILE *out)
 {
-    const char *name = o->rules->metrics[f->metric].name, *unit = unit_of(o, name);
+    const char *name = j->rules->metrics[f->metric].name, *unit = unit_of(j, name);
     const bool counts = f->verdict != CW_INCOMPARABLE;
     cw_text_print(out, "    %-12s %s\n        ", cw_verdict_names[f->verdict], name);
     put_gate_side(out, f->a, unit, f->a_status);
@@ -646,28 +646,26 @@ void cw_gate_print_summary(FILE *out, const char *path, const struct cw_gate_run
         put_slowdown(out, &s->slowdown, r->kernels[s->slowdown.least_at], r->kernels[s->slowdown.most_at]);
 }
 
-static const char *label_of(const struct cw_gate_output *o, uint32_t match, struct cw_arena *arena)
+static const char *label_of(const struct cw_judgement *j, uint32_t match, struct cw_arena *arena)
 {
-    const struct cw_comparison *c = o->comparison;
+    const struct cw_comparison *c = j->comparison;
     return cw_group_label(&c->a.groups, c->matches[match].a, 0, arena);
 }
 
 /* Kernels in which the needed slow-down would not show. */
-static enum cw_status put_needed(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena,
-                                 struct cw_error *err)
+static enum cw_status put_needed(FILE *out, const struct cw_judgement *j, struct cw_arena *arena, struct cw_error *err)
 {
-    const struct cw_judgement *j = o->judgement;
     char need[CW_NUMBER_SIZE], shown[CW_NUMBER_SIZE], text[CW_SHORT_SIZE];
     uint32_t told = 0;
     if (!j->needed)
         return CW_OK;
     cw_text_print(
         out, "  not enough: slow-downs of %s would not show in %" PRIu32 " kernel%s; compare several runs of each\n",
-        part_text(o->need, need), j->needed, j->needed == 1 ? "" : "s");
-    for (uint32_t i = 0; i < o->comparison->match_count && told < NEEDED_SHOWN; i++) {
+        part_text(j->need, need), j->needed, j->needed == 1 ? "" : "s");
+    for (uint32_t i = 0; i < j->comparison->match_count && told < NEEDED_SHOWN; i++) {
         if (!j->lacking[i])
             continue;
-        const char *label = label_of(o, i, arena);
+        const char *label = label_of(j, i, arena);
         if (!label)
             return cw_error_nomem(err);
         cw_text_print(out, "    %s  in %s\n", isnan(j->shown[i]) ? "none" : part_text(j->shown[i], shown),
@@ -679,16 +677,14 @@ static enum cw_status put_needed(FILE *out, const struct cw_gate_output *o, stru
     return CW_OK;
 }
 
-static enum cw_status print_gate(FILE *out, const struct cw_gate_output *o, struct cw_arena *arena,
-                                 struct cw_error *err)
+static enum cw_status print_gate(FILE *out, const struct cw_judgement *j, struct cw_arena *arena, struct cw_error *err)
 {
-    const struct cw_judgement *j = o->judgement;
     uint32_t missing = 0;
     for (uint32_t i = 0; i < j->finding_count; i++)
         missing += j->findings[i].verdict == CW_INCOMPARABLE;
     cw_text_print(out, "%s: %" PRIu64 " values of %" PRIu32 " %s%s compared, %" PRIu32 " beyond their noise",
                   cw_verdict_names[j->verdict], j->compared, j->kernels,
-                  cw_groups_are_of_launches(&o->comparison->a.groups) ? "kernel" : "range", j->kernels == 1 ? "" : "s",
+                  cw_groups_are_of_launches(&j->comparison->a.groups) ? "kernel" : "range", j->kernels == 1 ? "" : "s",
                   j->finding_count - missing);
     if (missing)
         cw_text_print(out, "; %" PRIu32 " more cannot be compared", missing);
@@ -703,15 +699,15 @@ static enum cw_status print_gate(FILE *out, const struct cw_gate_output *o, stru
     if (j->reasons_left)
         cw_text_print(out, "  and %" PRIu32 " more reasons like these\n", j->reasons_left);
     const bool told = !isnan(j->slowdown.least);
-    const char *of_least = told ? label_of(o, j->slowdown.least_at, arena) : "";
-    const char *of_most = told ? label_of(o, j->slowdown.most_at, arena) : "";
+    const char *of_least = told ? label_of(j, j->slowdown.least_at, arena) : "";
+    const char *of_most = told ? label_of(j, j->slowdown.most_at, arena) : "";
     if (!of_least || !of_most)
         return cw_error_nomem(err);
     put_slowdown(out, &j->slowdown, of_least, of_most);
-    CW_TRY(put_needed(out, o, arena, err));
+    CW_TRY(put_needed(out, j, arena, err));
     for (uint32_t i = 0, match = UINT32_MAX; i < j->finding_count; i++) {
         const struct cw_gate_finding *f = &j->findings[i];
-        const char *label = f->match != match ? label_of(o, f->match, arena) : "";
+        const char *label = f->match != match ? label_of(j, f->match, arena) : "";
         char shown[CW_SHORT_SIZE];
         if (!label)
             return cw_error_nomem(err);
@@ -719,7 +715,7 @@ static enum cw_status print_gate(FILE *out, const struct cw_gate_output *o, stru
             cw_text_print(out, "  %s: %s\n", cw_verdict_names[j->verdicts[f->match]],
                           shorten_label(label, LABEL_SHOWN, shown));
         match = f->match;
-        put_finding(o, f, out);
+        put_finding(j, f, out);
     }
     return CW_OK;
 }

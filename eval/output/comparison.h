@@ -16,14 +16,7 @@ struct cw_diff_output {
     const struct cw_comparison *ranges;                /* NVTX ranges by path; NULL where neither has any */
 };
 
-struct cw_gate_output {
-    const struct cw_gate_rules *rules;
-    const struct cw_comparison *comparison;
-    const struct cw_judgement *judgement;
-    double need; /* the slow-down that had to show, a share */
-};
-
-/* The functions below are cw_file_render (base/file.h): `output` is a struct cw_diff_output or cw_gate_output. They
+/* The functions below are cw_file_render (base/file.h): `output` is a struct cw_diff_output or cw_judgement. They
  * return CW_ERR_NOMEM alone. */
 
 /* For people: the number of changed kernels, the differences between the captures, time, then each changed kernel with
@@ -44,7 +37,7 @@ enum cw_status cw_gate_write_json(FILE *out, const void *output, struct cw_error
  * borrow the comparison; `output` must stay in its place. CW_ERR_NOMEM alone. */
 enum cw_status cw_diff_tables(struct cw_output *output, const struct cw_diff_output *diff, struct cw_arena *arena,
                               struct cw_error *err);
-enum cw_status cw_gate_tables(struct cw_output *output, const struct cw_gate_output *gate, struct cw_arena *arena,
+enum cw_status cw_gate_tables(struct cw_output *output, const struct cw_judgement *judgement, struct cw_arena *arena,
                               struct cw_error *err);
 
 /* For people: the size of rules learnt from `runs`, their noise, and the slow-downs that would show. `path`: of the

@@ -229,13 +229,13 @@ static const struct cw_output_column found_columns[] = {
 
 static const struct cw_output_column finding_number = {"finding", CW_CELL_U64, CW_TO_HDF5};
 
-static struct found describe_finding(const struct cw_gate_output *gate, const struct cw_gate_finding *f)
+static struct found describe_finding(const struct cw_judgement *j, const struct cw_gate_finding *f)
 {
-    const struct cw_match *m = &gate->comparison->matches[f->match];
+    const struct cw_match *m = &j->comparison->matches[f->match];
     return (struct found){.number = f->match,
-                          .name = named_group(gate->comparison, m)->name,
-                          .kernel = named_launch(gate->comparison, m)->kernel,
-                          .metric = gate->rules->metrics[f->metric].name,
+                          .name = named_group(j->comparison, m)->name,
+                          .kernel = named_launch(j->comparison, m)->kernel,
+                          .metric = j->rules->metrics[f->metric].name,
                           .a = f->a,
                           .b = f->b,
                           .allowed = f->allowed,
@@ -244,11 +244,10 @@ static struct found describe_finding(const struct cw_gate_output *gate, const st
                           .b_status = cw_value_status_text((enum cw_value_status)f->b_status)};
 }
 
-enum cw_status cw_gate_tables(struct cw_output *output, const struct cw_gate_output *gate, struct cw_arena *arena,
+enum cw_status cw_gate_tables(struct cw_output *output, const struct cw_judgement *j, struct cw_arena *arena,
                               struct cw_error *err)
 {
-    const struct cw_comparison *c = gate->comparison;
-    const struct cw_judgement *j = gate->judgement;
+    const struct cw_comparison *c = j->comparison;
     struct judged *groups = cw_arena_alloc(arena, c->match_count, sizeof *groups);
     struct found *findings = cw_arena_alloc(arena, j->finding_count, sizeof *findings);
     if (!groups || !findings)
@@ -263,7 +262,7 @@ enum cw_status cw_gate_tables(struct cw_output *output, const struct cw_gate_out
                                     .block = named_launch(c, m)->block};
     }
     for (uint32_t i = 0; i < j->finding_count; i++) {
-        findings[i] = describe_finding(gate, &j->findings[i]);
+        findings[i] = describe_finding(j, &j->findings[i]);
         groups[j->findings[i].match].findings++;
     }
     output->data = c->a.data;
