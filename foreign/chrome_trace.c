@@ -257,12 +257,12 @@ static void take_member(struct scan *s, const char *key)
 struct event {
     const json_t *args;
     const char *name;
-    struct cw_made_row row;
+    cw_made_row row;
 };
 
 static void put_text(struct scan *s, struct event *e, enum cw_trace_field field, const char *word)
 {
-    e->row.of[field] = cw_trace_maker_text(s->m, 0, word);
+    e->row[field] = cw_trace_maker_text(s->m, 0, word);
 }
 
 static void put_sizes(struct event *e, const char *key, enum cw_trace_field first)
@@ -270,19 +270,19 @@ static void put_sizes(struct event *e, const char *key, enum cw_trace_field firs
     const json_t *sizes = json_object_get(e->args, key);
     for (unsigned i = 0; i < 3 && i < json_array_size(sizes); i++)
         if (json_is_integer(json_array_get(sizes, i)))
-            e->row.of[first + i] = (uint64_t)json_integer_value(json_array_get(sizes, i));
+            e->row[first + i] = (uint64_t)json_integer_value(json_array_get(sizes, i));
 }
 
 static void put_place(struct event *e)
 {
-    e->row.of[CW_FIELD_DEVICE] = whole(e->args, "device");
-    e->row.of[CW_FIELD_CONTEXT] = whole(e->args, "context");
-    e->row.of[CW_FIELD_STREAM] = whole(e->args, "stream");
-    e->row.of[CW_FIELD_BYTES] = whole(e->args, "bytes");
+    e->row[CW_FIELD_DEVICE] = whole(e->args, "device");
+    e->row[CW_FIELD_CONTEXT] = whole(e->args, "context");
+    e->row[CW_FIELD_STREAM] = whole(e->args, "stream");
+    e->row[CW_FIELD_BYTES] = whole(e->args, "bytes");
     const uint64_t node = whole(e->args, "graph node id");
-    e->row.of[CW_FIELD_GRAPH] = whole(e->args, "graph id");
-    e->row.of[CW_FIELD_GRAPH] = e->row.of[CW_FIELD_GRAPH] ? e->row.of[CW_FIELD_GRAPH] : CW_TRACE_UNKNOWN;
-    e->row.of[CW_FIELD_GRAPH_NODE] = node ? node : CW_TRACE_UNKNOWN;
+    e->row[CW_FIELD_GRAPH] = whole(e->args, "graph id");
+    e->row[CW_FIELD_GRAPH] = e->row[CW_FIELD_GRAPH] ? e->row[CW_FIELD_GRAPH] : CW_TRACE_UNKNOWN;
+    e->row[CW_FIELD_GRAPH_NODE] = node ? node : CW_TRACE_UNKNOWN;
 }
 
 static void put_kernel(struct scan *s, struct event *e)
@@ -291,8 +291,8 @@ static void put_kernel(struct scan *s, struct event *e)
     put_text(s, e, CW_FIELD_NAME, e->name);
     put_sizes(e, "grid", CW_FIELD_GRID_X);
     put_sizes(e, "block", CW_FIELD_BLOCK_X);
-    e->row.of[CW_FIELD_REGISTERS] = whole(e->args, "registers per thread");
-    e->row.of[CW_FIELD_SHARED] = whole(e->args, "shared memory");
+    e->row[CW_FIELD_REGISTERS] = whole(e->args, "registers per thread");
+    e->row[CW_FIELD_SHARED] = whole(e->args, "shared memory");
 }
 
 /* Kineto's names of memory begin with a capital letter. */
@@ -331,7 +331,7 @@ static void put_range(struct scan *s, struct event *e)
 {
     put_text(s, e, CW_FIELD_NAME, e->name);
     put_text(s, e, CW_FIELD_TYPE, "push");
-    e->row.of[CW_FIELD_END_THREAD] = e->row.of[CW_FIELD_THREAD];
+    e->row[CW_FIELD_END_THREAD] = e->row[CW_FIELD_THREAD];
 }
 
 /* Kineto's categories. gpu_user_annotation is left out, as it repeats user_annotation. */
@@ -360,18 +360,18 @@ static void take_event(struct scan *s, const json_t *of)
     if (!c || strcmp(text(of, "ph"), "X") != 0 || !(start == start) || !(length >= 0))
         return;
     struct event e = {.args = json_object_get(of, "args"), .name = text(of, "name")};
-    cw_made_row_begin(&e.row);
-    e.row.of[CW_FIELD_START] = time_of(s, start);
-    e.row.of[CW_FIELD_END] = time_of(s, start + length);
-    e.row.of[CW_FIELD_CORRELATION] = whole(e.args, "correlation");
+    cw_made_row_begin(e.row);
+    e.row[CW_FIELD_START] = time_of(s, start);
+    e.row[CW_FIELD_END] = time_of(s, start + length);
+    e.row[CW_FIELD_CORRELATION] = whole(e.args, "correlation");
     if (c->of_host) {
-        e.row.of[CW_FIELD_THREAD] = whole(of, "tid");
+        e.row[CW_FIELD_THREAD] = whole(of, "tid");
         s->pid = s->pid ? s->pid : whole(of, "pid");
         if (s->pid < UINT32_MAX)
             cw_trace_maker_pid(s->m, 0, (uint32_t)s->pid);
     }
     c->put(s, &e);
-    cw_trace_maker_row(s->m, 0, c->kind, &e.row);
+    cw_trace_maker_row(s->m, 0, c->kind, e.row);
 }
 
 /* Takes the list behind its opening bracket. Chrome reads lists that lack their end, so that programs may die. */

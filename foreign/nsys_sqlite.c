@@ -344,9 +344,9 @@ static uint64_t nvtx_type(struct reading *r, uint32_t process, int64_t type)
 }
 
 static void put(struct reading *r, const struct column *c, int64_t value, const char *text, uint32_t process,
-                struct cw_made_row *row)
+                cw_made_row row)
 {
-    uint64_t *to = &row->of[c->field];
+    uint64_t *to = &row[c->field];
     switch (c->reads) {
     case NUMBER:
         *to = value >= 0 ? (uint64_t)value : CW_TRACE_UNKNOWN;
@@ -376,21 +376,21 @@ static void put(struct reading *r, const struct column *c, int64_t value, const 
 
 static void take_row(struct reading *r, const struct table *t, sqlite3_stmt *s)
 {
-    struct cw_made_row row;
+    cw_made_row row;
     const uint32_t process = find_process(r, t, s);
-    cw_made_row_begin(&row);
+    cw_made_row_begin(row);
     r->driver = false;
     for (int i = 0; t->columns[i].name; i++)
         if (sqlite.sqlite3_column_type(s, i) != SQLITE_NULL)
             put(r, &t->columns[i], sqlite.sqlite3_column_int64(s, i), t->columns[i].reads == TEXT ? text_at(s, i) : "",
-                process, &row);
-    if (t->kind == CW_TRACE_NVTX_RANGE && (!row.of[CW_FIELD_TYPE] || !row.of[CW_FIELD_END]))
+                process, row);
+    if (t->kind == CW_TRACE_NVTX_RANGE && (!row[CW_FIELD_TYPE] || !row[CW_FIELD_END]))
         return;
-    if (row.of[CW_FIELD_GRAPH] == CW_TRACE_UNKNOWN && row.of[CW_FIELD_GRAPH_NODE] != CW_TRACE_UNKNOWN)
-        row.of[CW_FIELD_GRAPH] = row.of[CW_FIELD_GRAPH_NODE] >> 32; /* the upper half names the graph */
-    if (row.of[CW_FIELD_END_THREAD] == CW_TRACE_UNKNOWN)
-        row.of[CW_FIELD_END_THREAD] = row.of[CW_FIELD_THREAD];
-    cw_trace_maker_row(r->m, process, t->kind == CW_TRACE_RUNTIME && r->driver ? CW_TRACE_DRIVER : t->kind, &row);
+    if (row[CW_FIELD_GRAPH] == CW_TRACE_UNKNOWN && row[CW_FIELD_GRAPH_NODE] != CW_TRACE_UNKNOWN)
+        row[CW_FIELD_GRAPH] = row[CW_FIELD_GRAPH_NODE] >> 32; /* the upper half names the graph */
+    if (row[CW_FIELD_END_THREAD] == CW_TRACE_UNKNOWN)
+        row[CW_FIELD_END_THREAD] = row[CW_FIELD_THREAD];
+    cw_trace_maker_row(r->m, process, t->kind == CW_TRACE_RUNTIME && r->driver ? CW_TRACE_DRIVER : t->kind, row);
 }
 
 static void take_table(struct reading *r, const struct table *t)

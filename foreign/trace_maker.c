@@ -58,10 +58,10 @@ struct cw_trace_maker {
     size_t gpu_room;
 };
 
-void cw_made_row_begin(struct cw_made_row *row)
+void cw_made_row_begin(cw_made_row row)
 {
     for (int f = 0; f < CW_FIELD__COUNT; f++)
-        row->of[f] = cw_trace_unknown(cw_trace_fields[f].type);
+        row[f] = cw_trace_unknown(cw_trace_fields[f].type);
 }
 
 static void fail_memory(struct cw_trace_maker *m)
@@ -354,7 +354,7 @@ static void flush(struct cw_trace_maker *m, uint32_t number, enum cw_trace_kind 
     put(m, &out);
 }
 
-static bool append(struct rows *r, enum cw_trace_kind kind, const struct cw_made_row *row)
+static bool append(struct rows *r, enum cw_trace_kind kind, const cw_made_row row)
 {
     const struct cw_trace_kind_info *info = &cw_trace_kinds[kind];
     uint64_t *grown = cw_grown(r->values, &r->room, r->count, info->field_count * sizeof *grown);
@@ -362,7 +362,7 @@ static bool append(struct rows *r, enum cw_trace_kind kind, const struct cw_made
         return false;
     r->values = grown;
     for (uint32_t f = 0; f < info->field_count; f++)
-        grown[r->count * info->field_count + f] = row->of[info->fields[f]];
+        grown[r->count * info->field_count + f] = row[info->fields[f]];
     r->count++;
     return true;
 }
@@ -373,17 +373,17 @@ static bool is_shape(const void *process, uint32_t item, const void *key)
 }
 
 /* Sets the row's shape. False when out of memory. */
-static bool find_shape(struct process *p, struct cw_made_row *row)
+static bool find_shape(struct process *p, cw_made_row row)
 {
     const struct cw_trace_kind_info *info = &cw_trace_kinds[CW_TRACE_SHAPE];
     struct shape key = {{0}};
     for (uint32_t f = 0; f < info->field_count; f++)
-        key.of[f] = info->fields[f] == CW_FIELD_ID ? 0 : row->of[info->fields[f]];
+        key.of[f] = info->fields[f] == CW_FIELD_ID ? 0 : row[info->fields[f]];
     const uint32_t known = p->shape_table.count;
     const uint32_t item = cw_hash_table_add(&p->shape_table, XXH3_64bits(&key, sizeof key), is_shape, p, &key);
     if (item == CW_NO_ITEM)
         return false;
-    row->of[CW_FIELD_SHAPE] = row->of[CW_FIELD_ID] = item;
+    row[CW_FIELD_SHAPE] = row[CW_FIELD_ID] = item;
     if (item < known)
         return true;
     struct shape *grown = cw_grown(p->shapes, &p->shape_room, item, sizeof *grown);
@@ -393,18 +393,18 @@ static bool find_shape(struct process *p, struct cw_made_row *row)
     return grown && append(&p->rows[CW_TRACE_SHAPE], CW_TRACE_SHAPE, row);
 }
 
-void cw_trace_maker_row(struct cw_trace_maker *m, uint32_t process, enum cw_trace_kind kind,
-                        const struct cw_made_row *row)
+void cw_trace_maker_row(struct cw_trace_maker *m, uint32_t process, enum cw_trace_kind kind, const cw_made_row row)
 {
     struct process *p = process_of(m, process);
-    struct cw_made_row own = *row;
+    cw_made_row own;
     if (!p)
         return;
-    if (own.of[CW_FIELD_DEVICE] >= UINT32_MAX)
-        own.of[CW_FIELD_DEVICE] = CW_TRACE_UNKNOWN;
+    memcpy(own, row, sizeof own);
+    if (own[CW_FIELD_DEVICE] >= UINT32_MAX)
+        own[CW_FIELD_DEVICE] = CW_TRACE_UNKNOWN;
     else
-        cw_trace_maker_device(m, process, (uint32_t)own.of[CW_FIELD_DEVICE], (uint32_t)own.of[CW_FIELD_DEVICE]);
-    if ((kind == CW_TRACE_KERNEL && !find_shape(p, &own)) || !append(&p->rows[kind], kind, &own))
+        cw_trace_maker_device(m, process, (uint32_t)own[CW_FIELD_DEVICE], (uint32_t)own[CW_FIELD_DEVICE]);
+    if ((kind == CW_TRACE_KERNEL && !find_shape(p, own)) || !append(&p->rows[kind], kind, own))
         fail_memory(m);
     else if (p->rows[kind].count == BLOCK || p->rows[CW_TRACE_SHAPE].count == BLOCK)
         flush(m, process, kind);

@@ -9,10 +9,8 @@
 struct cw_trace_maker;
 
 /* Values by field. Begin with cw_made_row_begin, which makes all unknown. */
-struct cw_made_row {
-    uint64_t of[CW_FIELD__COUNT];
-};
-void cw_made_row_begin(struct cw_made_row *row);
+typedef uint64_t cw_made_row[CW_FIELD__COUNT];
+void cw_made_row_begin(cw_made_row row);
 
 /* NULL when out of memory. `from` names the profiler ("nsys"). `source` is for messages; it and `err` are borrowed. */
 struct cw_trace_maker *cw_trace_maker_create(const char *from, const char *source, struct cw_error *err);
@@ -34,8 +32,7 @@ void cw_trace_maker_device(struct cw_trace_maker *m, uint32_t process, uint32_t 
 /* Returns the number of a text of the process, for a row; 0 for "" and NULL. */
 uint64_t cw_trace_maker_text(struct cw_trace_maker *m, uint32_t process, const char *text);
 /* Adds a row. A kernel's row has the fields of its launch_shape as well; the maker makes that. */
-void cw_trace_maker_row(struct cw_trace_maker *m, uint32_t process, enum cw_trace_kind kind,
-                        const struct cw_made_row *row);
+void cw_trace_maker_row(struct cw_trace_maker *m, uint32_t process, enum cw_trace_kind kind, const cw_made_row row);
 /* Ends the trace: *made is a capture of that name, incomplete unless `complete`. CW_ERR_INPUT without a row. */
 enum cw_status cw_trace_maker_finish(struct cw_trace_maker *m, bool complete, struct cw_input *made);
 
