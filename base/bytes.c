@@ -62,7 +62,7 @@ static uint32_t load_u32(const uint8_t *at)
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-uint64_t cw_load_u64(const uint8_t *at)
+static uint64_t load_u64(const uint8_t *at)
 {
     return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 |
            (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 | (uint64_t)at[7] << 56;
@@ -89,12 +89,12 @@ uint32_t cw_read_u32(struct cw_reader *reader)
 uint64_t cw_read_u64(struct cw_reader *reader)
 {
     const uint8_t *at = cw_read_bytes(reader, 8);
-    return at ? cw_load_u64(at) : 0;
+    return at ? load_u64(at) : 0;
 }
 
 static double load_f64(const uint8_t *at)
 {
-    uint64_t bits = cw_load_u64(at);
+    uint64_t bits = load_u64(at);
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;

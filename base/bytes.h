@@ -72,8 +72,7 @@ uint8_t *cw_write_room(struct cw_writer *writer, size_t size);
 void cw_write_format(struct cw_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cw_write_vformat(struct cw_writer *writer, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
-/* Unaligned little-endian access: to patch headers in place, and to read out of order. */
-uint64_t cw_load_u64(const uint8_t *at);
+/* Unaligned little-endian access: to patch headers in place. */
 void cw_store_u32(uint8_t *at, uint32_t value);
 void cw_store_u64(uint8_t *at, uint64_t value);
 

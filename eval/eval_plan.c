@@ -494,7 +494,7 @@ static enum cw_status compile(struct compile *c, struct cw_eval_plan *plan, cons
         return cw_error_nomem(c->err);
     if (c->count)
         memcpy(terms, c->terms, c->count * sizeof *terms);
-    *plan = (struct cw_eval_plan){(uint32_t)count, c->count, list, terms, slots};
+    *plan = (struct cw_eval_plan){(uint32_t)count, list, terms, slots};
     return CW_OK;
 }
 

@@ -44,7 +44,7 @@ struct cw_eval_operand {
 };
 
 struct cw_eval_plan {
-    uint32_t metric_count, term_count;
+    uint32_t metric_count;
     const struct cw_eval_metric {
         uint32_t term, term_count;
         bool largest;                /* a throughput */

@@ -26,7 +26,8 @@ enum cw_status cw_kind_check_form(const struct cw_view_input *in, unsigned forms
     return CW_OK;
 }
 
-enum cw_status cw_view_check(const struct cw_view_input *in)
+/* Checks the members of the request that the capture refuses. */
+static enum cw_status check(const struct cw_view_input *in)
 {
     const struct cw_kind *kind = cw_kind_of(in->capture);
     if (in->request->disassembler && kind != &cw_view_instructions)
@@ -39,6 +40,6 @@ enum cw_status cw_view_check(const struct cw_view_input *in)
 enum cw_status cw_view_make(struct counterworks_view *view, const struct cw_view_input *in)
 {
     *view = (struct counterworks_view){.arena = in->arena};
-    CW_TRY(cw_view_check(in));
+    CW_TRY(check(in));
     return cw_kind_of(in->capture)->make(view, in);
 }

@@ -59,8 +59,6 @@ struct counterworks_view {
 /* Makes the view in `in->arena`. Free it by cw_view_free in any case. */
 enum cw_status cw_view_make(struct counterworks_view *view, const struct cw_view_input *in);
 void cw_view_free(struct counterworks_view *view);
-/* Checks the members of the request that the capture refuses; cw_view_make calls it first. CW_ERR_USAGE. */
-enum cw_status cw_view_check(const struct cw_view_input *in);
 /* Checks texts and numbers of a request that every capture refuses. CW_ERR_USAGE. */
 enum cw_status cw_view_check_request(const struct counterworks_request *request, struct cw_error *err);
 /* Checks that `by` is one of `words`, or NULL. CW_ERR_USAGE. */

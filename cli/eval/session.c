@@ -143,7 +143,7 @@ bool cw_eval_prints(const struct cw_eval_line *o)
 }
 
 /* Bold and bars need a terminal, whose width limits the table. NO_COLOR switches escapes off. */
-struct cw_terminal_style cw_eval_style(const struct cw_eval_line *o)
+static struct cw_terminal_style style_of(const struct cw_eval_line *o)
 {
     enum { INSTRUCTIONS = 10 };
     struct cw_terminal_style style = {.top = o->request.top ? o->request.top : INSTRUCTIONS, .quiet = o->quiet};
@@ -330,7 +330,7 @@ static enum cw_status print_here(struct cw_eval_session *s, const struct counter
 enum cw_status cw_eval_print(struct cw_eval_session *s, const struct counterworks_view *view)
 {
     struct cw_source source = {.folders = s->o->folders.items, .folder_count = s->o->folders.count};
-    struct cw_terminal_style style = cw_eval_style(s->o);
+    struct cw_terminal_style style = style_of(s->o);
     const bool prints = s->o->takes & CW_EVAL_PRINTED;
     const size_t count = prints ? s->o->outputs.count : 0;
     bool here = !count;

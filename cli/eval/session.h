@@ -156,8 +156,6 @@ size_t cw_eval_outputs(struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX], const str
 enum cw_status cw_eval_check_outputs(struct cw_eval_session *s);
 /* Prints new notices. */
 void cw_eval_tell(struct cw_eval_session *s);
-/* The style for people on standard output. */
-struct cw_terminal_style cw_eval_style(const struct cw_eval_line *o);
 /* Whether the command writes files other than a page; whether it prints a table, for lack of any output. */
 bool cw_eval_writes(const struct cw_eval_line *o);
 bool cw_eval_prints(const struct cw_eval_line *o);

@@ -13,7 +13,9 @@
 #include "eval/compare/compare.h"
 #include "eval/quantile.h"
 
-bool cw_rank_is_outlier(double value, const struct cw_rank_spread *s)
+/* Whether a value stands apart: by 5 % of the median, and, of four ranks and more, by five times the usual distance
+ * from it (1.4826 times the median distance, which is the standard deviation of a normal distribution). */
+static bool is_outlier(double value, const struct cw_rank_spread *s)
 {
     enum { FEW = 4 };
     static const double LEAST = 0.05, USUAL = 5 * 1.4826;
@@ -55,7 +57,7 @@ void cw_rank_spread_make(struct cw_rank_spread *s, const double *values, const u
     cw_values_sort(scratch, n);
     s->distance = cw_quantile(scratch, n, 0.5);
     for (uint32_t i = 0; i < count; i++)
-        s->outliers += isfinite(values[i]) && cw_rank_is_outlier(values[i], s);
+        s->outliers += isfinite(values[i]) && is_outlier(values[i], s);
 }
 
 /* ---- the ranks --------------------------------------------------------------------------------------------------- */
@@ -632,7 +634,7 @@ static bool find_in_kernel(struct finding *f, const struct cw_rank_kernel *k)
     for (uint32_t i = k->first; i < k->first + k->count && good; i++) {
         const struct cw_rank_row *row = &r->rows[i];
         struct cw_straggler s = {.row = i, .slower = row->mean / usual.time.median - 1};
-        if (!(s.slower > least_slower) || !cw_rank_is_outlier(row->mean, &usual.time))
+        if (!(s.slower > least_slower) || !is_outlier(row->mean, &usual.time))
             continue;
         s.lost = s.slower * usual.time.median * (double)row->launches;
         for (int c = 0; c < CW_CAUSE__COUNT; c++)
@@ -671,7 +673,7 @@ static bool find_waited_for(struct finding *f, struct cw_arena *arena)
     const struct cw_rank_spread outside = spread(f, r->rank_count);
     for (uint32_t i = 0; list && i < r->rank_count && outside.median > 0 && in.median > 0; i++) {
         const struct cw_waited_for w = {i, f->values[i] / outside.median - 1, 1 - r->ranks[i].waits / in.median};
-        if (w.slower > least_slower && w.shorter > least_slower && cw_rank_is_outlier(f->values[i], &outside))
+        if (w.slower > least_slower && w.shorter > least_slower && is_outlier(f->values[i], &outside))
             list[r->waited_count++] = w;
     }
     if (list)

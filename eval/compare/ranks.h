@@ -15,7 +15,7 @@ struct cw_rank_spread {
     double distance;                                               /* the median distance from the median */
     double imbalance;                   /* greatest / mean - 1; NaN unless the mean is above zero */
     uint32_t least_rank, greatest_rank; /* indices of the first rank that has it */
-    uint32_t outliers;                  /* see cw_rank_is_outlier */
+    uint32_t outliers;                  /* values that stand apart (is_outlier in ranks.c) */
     uint32_t left_out; /* ranks whose value is doubtful (cw_value_is_doubtful) and counts for nothing */
     int8_t status;     /* the gravest of all ranks with a value, also of ranks left out */
 };
@@ -24,9 +24,6 @@ struct cw_rank_spread {
  * them. Leaves none out, and the status is CW_VALUE_OK. */
 void cw_rank_spread_make(struct cw_rank_spread *spread, const double *values, const uint32_t *rank, uint32_t count,
                          double *scratch);
-/* Whether a value stands apart: by 5 % of the median, and, of four ranks and more, by five times the usual distance
- * from it (1.4826 times the median distance, which is the standard deviation of a normal distribution). */
-bool cw_rank_is_outlier(double value, const struct cw_rank_spread *spread);
 
 /* Values that explain why a rank is slower, of its mean launch; NaN unknown. */
 enum cw_rank_cause { CW_CAUSE_CLOCK, CW_CAUSE_CYCLES, CW_CAUSE_INSTRUCTIONS, CW_CAUSE_BYTES, CW_CAUSE__COUNT };
