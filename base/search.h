@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct cw_search {
     size_t low, high; /* the result lies between `low` and `high`, both included */
@@ -27,6 +28,19 @@ static inline void cw_search_narrow(struct cw_search *s, bool before)
         s->low = cw_search_middle(s) + 1;
     else
         s->high = cw_search_middle(s);
+}
+
+/* Comparisons of numbers, for qsort and the like. */
+static inline int cw_compare_u32(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static inline int cw_compare_u64(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
 #endif

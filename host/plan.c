@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "host/schedule.h"
 #include "metricdb/formula.h"
 #include "metricdb/meaning.h"
@@ -171,12 +172,6 @@ static enum cw_status need_raws(struct planner *p, uint32_t counter)
     return CW_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Lists the raw counters of some counters, ascending, each once. */
 static struct cw_list raws_of(struct planner *p, const struct cw_list *counters, enum cw_status *status)
 {
@@ -191,7 +186,7 @@ static struct cw_list raws_of(struct planner *p, const struct cw_list *counters,
         memcpy(items + n, raws->items, raws->count * sizeof *items);
         n += raws->count;
     }
-    qsort(items, n, sizeof *items, by_value);
+    qsort(items, n, sizeof *items, cw_compare_u32);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++)
         if (!kept || items[kept - 1] != items[i])

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "host/schedule_packing.h"
 #include "host/schedule_search.h"
 
@@ -587,12 +588,6 @@ static enum cw_status improve(struct making *m, const struct cw_search_result *f
 
 /* ---- the passes ------------------------------------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Lists the placements of one problem in a pass; returns their number. */
 static uint32_t list_placements(const struct cw_packing *packing, uint32_t pass, uint32_t *placements)
 {
@@ -618,7 +613,7 @@ static bool make_pass(const struct making *m, uint32_t section, uint32_t number,
         if (m->problems.items[p].section == section)
             n += list_placements(m->packings.items[p], number, placements + n);
     /* a chip's placements are sorted by raw counter */
-    qsort(placements, n, sizeof *placements, by_number);
+    qsort(placements, n, sizeof *placements, cw_compare_u32);
     *pass = (struct cw_pass){n, placements};
     return true;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "image/config_image.h"
 
 bool cw_copies_list(struct cw_copies *copies, const struct cw_config_image *plan, struct cw_arena *arena)
@@ -45,12 +46,6 @@ bool cw_pass_index_make(struct cw_pass_index *index, const struct cw_config_imag
     return index->tally && index->found && index->holds && cw_copies_list(&index->copies, plan, arena);
 }
 
-static int compare_u32(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
 uint32_t cw_pass_index_find(struct cw_pass_index *index, const uint32_t *raws, uint32_t raw_count)
 {
     const struct cw_copies *copies = &index->copies;
@@ -60,7 +55,7 @@ uint32_t cw_pass_index_find(struct cw_pass_index *index, const uint32_t *raws, u
             if (index->tally[copies->items[i].pass]++ == 0)
                 index->found[some++] = copies->items[i].pass;
     if (raw_count > 1 && some)
-        qsort(index->found, some, sizeof *index->found, compare_u32);
+        qsort(index->found, some, sizeof *index->found, cw_compare_u32);
     for (uint32_t i = 0; i < some; i++) {
         index->holds[i] = index->tally[index->found[i]];
         index->tally[index->found[i]] = 0;

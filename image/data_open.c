@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "image/directory.h"
+#include "base/search.h"
 #include "image/pc_data.h"
 #include "image/pm_view.h"
 #include "image/range_read.h"
@@ -136,12 +137,6 @@ static enum cw_status read_device(struct parse *p, const struct cw_chunk *chunk,
     return cw_chunk_finish(&in, chunk);
 }
 
-static int by_value(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
 static enum cw_status add_device(struct parse *p, const struct cw_chunk *chunk)
 {
     struct located *grown = cw_grown(p->devices, &p->device_room, p->device_count, sizeof *grown);
@@ -154,7 +149,7 @@ static enum cw_status add_device(struct parse *p, const struct cw_chunk *chunk)
     if (status != CW_OK)
         return status;
     uint32_t *number = cw_arena_alloc(p->arena, 1, sizeof *number);
-    if (!number || (*number = to->device.index, !tsearch(number, &p->numbers, by_value)))
+    if (!number || (*number = to->device.index, !tsearch(number, &p->numbers, cw_compare_u32)))
         return cw_error_nomem(p->file.err);
     if (p->device_count++ == UINT32_MAX)
         return cw_reader_fail_at(&p->file, (size_t)chunk->offset, "found more than %u devices, expected no more",
@@ -312,7 +307,7 @@ static enum cw_status read_launch(struct parse *p, const struct cw_chunk *chunk,
     size_t device_at;
     cw_chunk_open(&p->file, chunk, &in);
     cw_range_read_head(range, &device_at, &in, p->arena);
-    if (in.status == CW_OK && !tfind(&range->device, &p->numbers, by_value))
+    if (in.status == CW_OK && !tfind(&range->device, &p->numbers, cw_compare_u32))
         cw_reader_fail_at(&in, device_at,
                           "found a range of device %" PRIu32 ", expected one with a DEVC chunk before it",
                           range->device);
@@ -382,7 +377,7 @@ static bool is_orphan(const struct parse *p, const struct cw_chunk *chunk, size_
         return p->doubts;
     cw_reader_init(&in, chunk->payload + head - DEVICE_TO_END, 4, "", 0, NULL);
     const uint32_t device = cw_read_u32(&in);
-    return !tfind(&device, &p->numbers, by_value);
+    return !tfind(&device, &p->numbers, cw_compare_u32);
 }
 
 /* Drops a range with its parts. */

@@ -5,18 +5,13 @@
 #include <stdlib.h>
 
 #include "base/decimal.h"
-
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
+#include "base/search.h"
 
 size_t cw_job_ranks_sort(struct cw_job_ranks *job)
 {
     size_t kept = 0;
     if (job->count)
-        qsort(job->ranks, job->count, sizeof *job->ranks, by_number);
+        qsort(job->ranks, job->count, sizeof *job->ranks, cw_compare_u32);
     for (size_t i = 0; i < job->count; i++)
         if (!kept || job->ranks[kept - 1] != job->ranks[i])
             job->ranks[kept++] = job->ranks[i];

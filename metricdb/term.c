@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/search.h"
 #include "metricdb/formula.h"
 #include "metricdb/metric.h"
 
@@ -128,12 +129,6 @@ static uint32_t put_leaves(const struct cw_chip *chip, uint32_t index, uint32_t 
     return count + t->counters.count;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Lists the counters below a throughput without duplicates; the caller frees the list. NULL when out of memory. */
 static uint32_t *find_leaves(const struct cw_chip *chip, uint32_t throughput, uint32_t *count)
 {
@@ -143,7 +138,7 @@ static uint32_t *find_leaves(const struct cw_chip *chip, uint32_t throughput, ui
     if (!items)
         return NULL;
     put_leaves(chip, throughput, items);
-    qsort(items, all, sizeof *items, by_number);
+    qsort(items, all, sizeof *items, cw_compare_u32);
     for (uint32_t i = 0; i < all; i++)
         if (!i || items[i] != items[i - 1])
             items[(*count)++] = items[i];

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/search.h"
 #include "eval/output/advice.h"
 #include "eval/output/capture.h"
 #include "eval/output/output.h"
@@ -157,12 +158,6 @@ static uint32_t file_at(struct listing *l, const char *file)
 
 /* ---- text of files ---------------------------------------------------------------------------------------------- */
 
-static int by_line_number(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The lines of a file with counts, and the lines around them. */
 static void put_source_file(struct listing *l, size_t shown, uint32_t file)
 {
@@ -174,7 +169,7 @@ static void put_source_file(struct listing *l, size_t shown, uint32_t file)
     for (size_t i = 0; i < shown; i++)
         if (l->lines[i].file == file)
             lines[count++] = l->lines[i].at->line;
-    qsort(lines, count, sizeof *lines, by_line_number);
+    qsort(lines, count, sizeof *lines, cw_compare_u32);
     for (uint32_t i = 0; i < count; i++) {
         next = lines[i] > next + AROUND ? lines[i] - AROUND : next;
         for (; next <= (uint64_t)lines[i] + AROUND && next < UINT32_MAX; next++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/search.h"
 #include "eval/output/capture.h"
 #include "eval/output/hdf5_late.h"
 #include "eval/output/output.h"
@@ -237,12 +238,6 @@ static bool is_word(const char *text)
     return size && size <= LONGEST_WORD && !text[size];
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* A column with few different texts gets flags, so that its readers need no table of texts. */
 static void put_words(struct file *f, const struct marks *m, hid_t dataset)
 {
@@ -251,7 +246,7 @@ static void put_words(struct file *f, const struct marks *m, hid_t dataset)
     if (!m->word_count || m->word_count > WORDS)
         return;
     memcpy(words, m->words, m->word_count * sizeof *words);
-    qsort(words, m->word_count, sizeof *words, by_number);
+    qsort(words, m->word_count, sizeof *words, cw_compare_u32);
     for (uint32_t w = 0; w < m->word_count; w++) {
         const char *text = text_of(m->column->texts, words[w]);
         const size_t used = strlen(meanings);

@@ -2,19 +2,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "eval/ranges/groups.h"
-
-static int by_index(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
 
 uint32_t cw_groups_find(const struct cw_groups *groups, uint32_t range)
 {
     uint32_t k = 0;
     while (k + 1 < groups->count &&
-           !bsearch(&range, groups->items[k].ranges, groups->items[k].count, sizeof range, by_index))
+           !bsearch(&range, groups->items[k].ranges, groups->items[k].count, sizeof range, cw_compare_u32))
         k++;
     return k;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/shorten.h"
 #include "eval/keys.h"
 #include "eval/labels.h"
@@ -294,12 +295,6 @@ static uint64_t range_time(const struct cw_timeline_range *range)
     return range->end > range->start ? range->end - range->start : 0;
 }
 
-static int by_time(const void *left, const void *right)
-{
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Finds how often ranges were open, and how long. */
 static bool add_ranges(struct cw_timeline_group *groups, const struct path_groups *f, const struct cw_timeline *t,
                        const bool *keep)
@@ -324,7 +319,7 @@ static bool add_ranges(struct cw_timeline_group *groups, const struct path_group
     for (uint32_t g = 0; times && at && g < f->count; g++) {
         const size_t count = groups[g].ranges;
         const uint64_t *own = times + at[g] - count;
-        qsort(times + at[g] - count, count, sizeof *times, by_time);
+        qsort(times + at[g] - count, count, sizeof *times, cw_compare_u64);
         groups[g].fastest = count ? (double)own[0] : 0;
         groups[g].longest = count ? (double)own[count - 1] : 0;
         groups[g].median = count ? ((double)own[(count - 1) / 2] + (double)own[count / 2]) / 2 : 0;

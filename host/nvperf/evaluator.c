@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "host/nvperf/library.h"
 
 /* Part of NVIDIA's public performance SDK, but not of the headers in the CUDA toolkit. */
@@ -270,12 +271,6 @@ void cw_nvperf_requests_destroy(struct cw_nvperf_requests *requests)
     free(requests);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 enum cw_status cw_nvperf_raw_counters(const struct cw_nvperf_evaluator *e, const char *const *metrics,
                                       size_t metric_count, uint64_t **raws, size_t *raw_count, struct cw_error *err)
 {
@@ -314,7 +309,7 @@ enum cw_status cw_nvperf_raw_counters(const struct cw_nvperf_evaluator *e, const
         *raws = NULL;
         *raw_count = 0;
     } else {
-        qsort(*raws, *raw_count, sizeof **raws, by_number);
+        qsort(*raws, *raw_count, sizeof **raws, cw_compare_u64);
     }
     free(needed);
     free(optional);

@@ -4,6 +4,7 @@
 
 #include "agent/inject/driver/reach.h"
 #include "agent/inject/memory/regions.h"
+#include "base/search.h"
 
 static struct cw_mirror *mirrors[CW_MOST_CONTEXTS] CW_STATE;
 
@@ -501,12 +502,6 @@ bool cw_mirror_has_looked(const struct cw_mirror *m)
     return m->looked && !m->lacking;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 enum cw_mirror_result cw_mirror_look(struct cw_mirror *m)
 {
     bool lacks = false;
@@ -518,7 +513,7 @@ enum cw_mirror_result cw_mirror_look(struct cw_mirror *m)
         lacks = lacks || !c->slot;
     }
     if (m->looked)
-        qsort(m->list + 1, m->list[0], sizeof *m->list, by_number);
+        qsort(m->list + 1, m->list[0], sizeof *m->list, cw_compare_u32);
     return !m->looked ? CW_MIRROR_FAILED : lacks ? CW_MIRROR_LACKS : CW_MIRROR_GOOD;
 }
 
