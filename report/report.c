@@ -58,13 +58,6 @@ static int by_line(const struct cw_place *a, const struct cw_place *b)
     return order ? order : (a->line > b->line) - (a->line < b->line);
 }
 
-static int by_instruction(const struct cw_place *a, const struct cw_place *b)
-{
-    int order = cw_text_compare(a->function, b->function);
-    order = order ? order : (a->module > b->module) - (a->module < b->module);
-    return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
-}
-
 static int by_count(const void *left, const void *right)
 {
     const struct count *a = left, *b = right;
@@ -75,7 +68,7 @@ static int by_count(const void *left, const void *right)
 static int by_instruction_count(const void *left, const void *right)
 {
     const struct count *a = left, *b = right;
-    const int order = by_instruction(a->at, b->at);
+    const int order = cw_place_compare(a->at, b->at);
     return order ? order : cw_text_compare(a->what, b->what);
 }
 
@@ -84,7 +77,7 @@ static int by_total(const void *left, const void *right)
     const struct line *a = left, *b = right;
     int order = (a->total < b->total) - (a->total > b->total);
     order = order ? order : by_line(a->at, b->at);
-    return order ? order : by_instruction(a->at, b->at);
+    return order ? order : cw_place_compare(a->at, b->at);
 }
 
 static bool take_counts(struct listing *l, const struct cw_instructions *in)
@@ -107,7 +100,7 @@ static bool take_counts(struct listing *l, const struct cw_instructions *in)
 /* Finds the lines, or the instructions, whose counts are then in the order of l->lines[].first. */
 static void find_lines(struct listing *l, bool instructions)
 {
-    int (*const compare)(const struct cw_place *, const struct cw_place *) = instructions ? by_instruction : by_line;
+    int (*const compare)(const struct cw_place *, const struct cw_place *) = instructions ? cw_place_compare : by_line;
     qsort(l->counts, l->count_count, sizeof *l->counts, instructions ? by_instruction_count : by_count);
     l->line_count = 0;
     for (size_t i = 0; i < l->count_count; i++) {
