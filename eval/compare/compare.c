@@ -269,7 +269,7 @@ static int compare_spellings(const struct cw_range *a, const struct cw_range *b,
     char x[CW_SHORT_SIZE], y[CW_SHORT_SIZE];
     const int order = strcmp(cw_shorten_to_spelling(a->name, x), cw_shorten_to_spelling(b->name, y));
     struct cw_range left = *a, right = *b;
-    left.kernel = right.kernel = "";
+    left.kernel = right.kernel = left.name = right.name = ""; /* only shapes are left to compare */
     return order ? order : cw_range_compare_kernels(&left, &right, shape);
 }
 
