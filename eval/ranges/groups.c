@@ -217,8 +217,9 @@ static bool find_shared_streams(struct grouping *g)
     const uint32_t count = g->groups->count;
     struct cw_keys keys = {0};
     uint32_t *first = cw_arena_alloc(g->arena, 2 * (size_t)count, sizeof *first); /* [key]: a group + 1 */
+    uint32_t *alike = cw_arena_alloc(g->arena, count, sizeof *alike); /* [group]: the first of its device and number */
     g->shared = cw_arena_alloc(g->arena, count, sizeof *g->shared);
-    bool good = first && g->shared;
+    bool good = first && alike && g->shared;
     for (uint32_t k = 0; good && k < count; k++) {
         const struct cw_range *range = cw_launch_of(g->data, g->items[k].ranges[0]);
         const struct cw_key on_device = {{g->gpu[range->device], range->stream, 0, 0}};
@@ -230,13 +231,14 @@ static bool find_shared_streams(struct grouping *g)
         const uint32_t one = first[device], own = first[process];
         if (own)
             g->shared[k] = g->shared[own - 1] |= SHARED_BY_CONTEXTS;
-        if (one && cw_launch_of(g->data, g->items[one - 1].ranges[0])->process != range->process) {
-            g->shared[k] |= SHARED_BY_PROCESSES;
+        if (one && cw_launch_of(g->data, g->items[one - 1].ranges[0])->process != range->process)
             g->shared[one - 1] |= SHARED_BY_PROCESSES;
-        }
         first[device] = one ? one : k + 1;
+        alike[k] = first[device] - 1;
         first[process] = own ? own : k + 1;
     }
+    for (uint32_t k = 0; good && k < count; k++)
+        g->shared[k] |= g->shared[alike[k]] & SHARED_BY_PROCESSES;
     cw_keys_free(&keys);
     return good;
 }
