@@ -85,6 +85,31 @@ Test(eval_ranks, a_spread_has_quartiles_between_values_and_leaves_out_what_is_un
     cr_expect(s.count == 0 && isnan(s.median) && isnan(s.mean) && isnan(s.imbalance) && s.outliers == 0);
 }
 
+Test(eval_ranks, outliers_of_a_spread)
+{
+    static const struct {
+        double values[7];
+        uint32_t count, outliers;
+    } rows[] = {{{100, 100, 100, 100, 104}, 5, 0},
+                {{100, 100, 100, 100, 106}, 5, 1},
+                {{100, 106, NAN}, 3, 0},
+                {{100, 120}, 2, 2},
+                {{0, 0, 0, 0}, 4, 0},
+                {{90, 95, 100, 105, 110, 140}, 6, 0},
+                {{99, 100, 101, 100, 99, 130, 60}, 7, 2},
+                {{-100, -100, -100, -100, -104}, 5, 0},
+                {{100, 100, 100, 130}, 4, 1},
+                {{100, 98, 102, 109}, 4, 0},
+                {{100, INFINITY, 130}, 3, 2}};
+    static const uint32_t index[7] = {0, 1, 2, 3, 4, 5, 6};
+    double scratch[7];
+    struct cw_rank_spread s;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cw_rank_spread_make(&s, rows[i].values, index, rows[i].count, scratch);
+        cr_expect(s.outliers == rows[i].outliers, "row %zu: %u", i, s.outliers);
+    }
+}
+
 Test(eval_ranks, what_differs_as_all_do_is_no_outlier)
 {
     find();
@@ -191,4 +216,214 @@ Test(eval_ranks, kernels_that_wait_are_known_by_name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         cr_expect(cw_rank_kernel_waits(names[i]), "%s", names[i]);
     cr_expect(!cw_rank_kernel_waits("gemm") && !cw_rank_kernel_waits("reduce_kernel"));
+}
+
+/* ---- ranks of captures ------------------------------------------------------------------------------------------- */
+
+/* A kernel on a rank in a batch: `timed` of its launches take `mean` ns each. */
+struct fed {
+    const char *rank, *kernel; /* no rank: NULL */
+    uint32_t count, timed;
+    double mean, values[2];
+    int8_t status; /* of the second value */
+};
+enum { FED = 8, CLOCK = 2, CYCLES = 3, ALL = 4 };
+static const uint32_t no_causes[CW_CAUSE__COUNT] = {CW_NO_CAUSE, CW_NO_CAUSE, CW_NO_CAUSE, CW_NO_CAUSE};
+
+static enum cw_status add(const struct fed *list, uint32_t count, const uint32_t causes[CW_CAUSE__COUNT])
+{
+    static const char *const names[ALL] = {"one", "two", "clock", "cycles"}, *const units[ALL] = {"1", "bytes", "", ""};
+    static const struct cw_pair places[2][2] = {{{"host", "left"}, {"pci", "0a"}}, {{"host", "right"}}};
+    static const struct cw_device devices[] = {{.attribute_count = 2, .attributes = places[0]},
+                                               {.index = 1, .attribute_count = 1, .attributes = places[1]}};
+    static const struct cw_gpu_clock readings[] = {{.sm_mhz = 1000}, {.sm_mhz = 0}, {.sm_mhz = 1700}};
+    static const struct cw_gpu_clocks clocks[] = {{0, 1, readings + 2}, {1, 2, readings}, {1, 1, readings + 2}};
+    struct cw_range launches[FED];
+    struct cw_pair attributes[FED];
+    struct cw_group items[FED];
+    uint32_t index[FED];
+    double values[ALL * FED];
+    int8_t statuses[ALL * FED] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        index[i] = i;
+        attributes[i] = (struct cw_pair){"rank", list[i].rank};
+        launches[i] = (struct cw_range){.name = list[i].kernel,
+                                        .kernel = list[i].kernel,
+                                        .device = i < 1,
+                                        .grid = {8, 4, 2},
+                                        .block = {64, 3, 1},
+                                        .attribute_count = list[i].rank != NULL,
+                                        .attributes = &attributes[i]};
+        items[i] = (struct cw_group){.name = list[i].kernel,
+                                     .count = list[i].count,
+                                     .timed = list[i].timed,
+                                     .mean = list[i].mean,
+                                     .total = list[i].mean * list[i].timed,
+                                     .ranges = &index[i]};
+        for (uint32_t m = 0; m < ALL; m++)
+            values[m * count + i] = m < 2 ? list[i].values[m] : m == CLOCK ? 1e9 + i : 50.5 + i;
+        statuses[count + i] = list[i].status;
+        statuses[CYCLES * count + i] = i == 1 ? CW_VALUE_INCOMPLETE : CW_VALUE_OK;
+    }
+    const struct cw_counter_data data = {.device_count = 2,
+                                         .devices = devices,
+                                         .clocks_count = 3,
+                                         .clocks = clocks,
+                                         .range_count = count,
+                                         .ranges = launches};
+    const struct cw_groups groups = {.by = ranks.by, .count = count, .items = items, .data = data};
+    const struct cw_result result = {
+        .values = values, .statuses = statuses, .row_count = count, .names = names, .units = units};
+    return cw_ranks_add(&ranks, &groups, &data, &result, 2, causes, &err);
+}
+
+static const struct fed first_batch[] = {{"10", "gemm", 4, 3, 100, {1, 5}, CW_VALUE_OK},
+                                         {"10", "nccl_x", 2, 2, 500, {3, 7}, CW_VALUE_MULTIPLEXED},
+                                         {"2", "gemm", 4, 4, 200, {2, 6}, CW_VALUE_OVERFLOW},
+                                         {NULL, "gemm", 9, 9, 1, {0, 0}, CW_VALUE_OK}};
+static const struct fed second_batch[] = {{"7", "nccl_x", 3, 3, 600, {9, 8}, CW_VALUE_MIXED_PASSES},
+                                          {"7", "gemm", 1, 0, NAN, {4, NAN}, CW_VALUE_NOT_COLLECTED}};
+
+static void expect_spread(const struct cw_rank_spread *s, uint32_t count, double least, uint32_t least_rank,
+                          double greatest, uint32_t greatest_rank, uint32_t left_out, int status)
+{
+    cr_expect(s->count == count && s->least == least && s->greatest == greatest, "%u: %g to %g", s->count, s->least,
+              s->greatest);
+    cr_expect(s->least_rank == least_rank && s->greatest_rank == greatest_rank, "%u, %u", s->least_rank,
+              s->greatest_rank);
+    cr_expect(s->left_out == left_out && s->status == status, "%u, %d", s->left_out, s->status);
+}
+
+/* Ranks by number, kernels by time, rows by kernel and rank; sums of all that was added. */
+Test(eval_ranks, batches_are_put_together)
+{
+    static const uint32_t causes[CW_CAUSE__COUNT] = {CLOCK, CYCLES, CW_NO_CAUSE, CW_NO_CAUSE};
+    static const uint32_t numbers[] = {2, 7, 10}, row_ranks[] = {1, 2, 0, 1, 2}, row_kernels[] = {0, 0, 1, 1, 1};
+    static const double totals[] = {800, 1800, 1300}, waits[] = {0, 1800, 1000}, clocks[] = {1700, 1350, 1350};
+    static const double row_totals[] = {1800, 1000, 800, NAN, 300}, row_clocks[] = {0, 1, 2, 1, 0};
+    static const uint64_t launches[] = {4, 4, 6};
+    double values[2];
+    int8_t statuses[2];
+    cr_assert(cw_ranks_begin(&ranks, CW_BY_KERNEL, &err) == CW_OK);
+    cr_assert(add(first_batch, 4, causes) == CW_OK && add(second_batch, 2, causes) == CW_OK, "%s", err.message);
+    cr_assert(cw_ranks_compare(&ranks, &err) == CW_OK, "%s", err.message);
+    cr_assert(ranks.rank_count == 3 && ranks.kernel_count == 2 && ranks.row_count == 5 && ranks.metric_count == 2);
+    cr_expect(ranks.launches == 14 && ranks.unranked == 9 && ranks.untimed == 2 && ranks.total == 3900);
+    cr_expect_str_eq(ranks.names[1], "two");
+    cr_expect_str_eq(ranks.units[1], "bytes");
+    for (int i = 0; i < 3; i++) {
+        const struct cw_rank *r = &ranks.ranks[i];
+        cr_expect(r->number == numbers[i] && r->launches == launches[i] && r->total == totals[i] &&
+                      r->waits == waits[i] && r->clock == clocks[i],
+                  "rank %u: %g, %g, %g", r->number, r->total, r->waits, r->clock);
+        cr_expect_str_eq(r->host, i ? "right" : "left", "of its first launch");
+        cr_expect_str_eq(r->pci, i ? "" : "0a");
+    }
+    for (int i = 0; i < 5; i++) {
+        const struct cw_rank_row *r = &ranks.rows[i];
+        cr_expect(r->rank == row_ranks[i] && r->kernel == row_kernels[i], "row %d: %u, %u", i, r->rank, r->kernel);
+        cr_expect(r->total == row_totals[i] || (isnan(r->total) && isnan(row_totals[i])));
+        cr_expect(r->causes[CW_CAUSE_CLOCK] == 1e9 + (i == 0 ? 0 : row_clocks[i]) && isnan(r->causes[CW_CAUSE_BYTES]));
+        cr_expect(i == 1 || i == 3 ? isnan(r->causes[CW_CAUSE_CYCLES])
+                                   : r->causes[CW_CAUSE_CYCLES] == 50.5 + row_clocks[i]);
+    }
+    const struct cw_rank_kernel *nccl = &ranks.kernels[0], *gemm = &ranks.kernels[1];
+    cr_expect(nccl->first == 0 && nccl->count == 2 && nccl->total == 2800 && nccl->launches == 5 && nccl->waits);
+    cr_expect(gemm->first == 2 && gemm->count == 3 && gemm->total == 1100 && gemm->launches == 9 && !gemm->waits);
+    cr_expect_str_eq(gemm->kernel, "gemm");
+    cr_expect(gemm->grid[2] == 2 && gemm->block[1] == 3);
+    expect_spread(&nccl->time, 2, 500, 2, 600, 1, 0, CW_VALUE_OK);
+    expect_spread(&gemm->time, 2, 100, 2, 200, 0, 0, CW_VALUE_OK);
+    expect_spread(&ranks.spreads[0], 2, 3, 2, 9, 1, 0, CW_VALUE_OK);
+    expect_spread(&ranks.spreads[1], 2, 7, 2, 8, 1, 0, CW_VALUE_MULTIPLEXED);
+    expect_spread(&ranks.spreads[2], 3, 1, 2, 4, 1, 0, CW_VALUE_OK);
+    expect_spread(&ranks.spreads[3], 1, 5, 2, 5, 2, 1, CW_VALUE_OVERFLOW);
+    cr_assert(cw_ranks_values(&ranks, 2, values, statuses, &err) == CW_OK);
+    cr_expect(values[0] == 2 && values[1] == 6 && statuses[0] == CW_VALUE_OK && statuses[1] == CW_VALUE_OVERFLOW);
+    cr_assert(cw_ranks_values(&ranks, 3, values, statuses, &err) == CW_OK);
+    cr_expect(values[0] == 4 && isnan(values[1]) && statuses[1] == CW_VALUE_NOT_COLLECTED);
+    cw_ranks_finish(&ranks);
+    cr_expect(!ranks.gathering && !ranks.rank_count);
+}
+
+Test(eval_ranks, kernels_of_equal_time_stay_in_their_order)
+{
+    static const struct fed list[] = {{"1", "b", 1, 1, 10, {0, 0}, CW_VALUE_OK},
+                                      {"1", "c", 1, 1, 20, {0, 0}, CW_VALUE_OK},
+                                      {"1", "a", 1, 1, 10, {0, 0}, CW_VALUE_OK},
+                                      {"1", "d", 1, 1, 10, {0, 0}, CW_VALUE_OK}};
+    static const char *const wanted[] = {"c", "b", "a", "d"};
+    cr_assert(cw_ranks_begin(&ranks, CW_BY_NVTX, &err) == CW_OK && add(list, 4, no_causes) == CW_OK);
+    cr_assert(cw_ranks_compare(&ranks, &err) == CW_OK);
+    for (int i = 0; i < 4; i++) {
+        cr_expect_str_eq(ranks.kernels[i].name, wanted[i]);
+        cr_expect_str_eq(ranks.kernels[i].kernel, "", "a path has none");
+    }
+    cw_ranks_finish(&ranks);
+}
+
+Test(eval_ranks, a_rank_is_in_one_batch)
+{
+    cr_assert(cw_ranks_begin(&ranks, CW_BY_KERNEL, &err) == CW_OK);
+    cr_assert(add(second_batch, 2, no_causes) == CW_OK && add(first_batch, 4, no_causes) == CW_OK);
+    cr_expect(add(second_batch, 1, no_causes) == CW_ERR_USAGE);
+    cr_expect_str_eq(err.message, "found rank 7 in captures far apart, expected each rank in one file: join its files "
+                                  "by \"metric-eval merge\"");
+    cw_ranks_finish(&ranks);
+}
+
+Test(eval_ranks, without_a_rank_there_is_nothing_to_compare)
+{
+    cr_assert(cw_ranks_begin(&ranks, CW_BY_KERNEL, &err) == CW_OK && add(first_batch + 3, 1, no_causes) == CW_OK);
+    cr_expect(ranks.unranked == 9 && ranks.launches == 0);
+    cr_expect(cw_ranks_compare(&ranks, &err) == CW_ERR_INPUT);
+    cw_ranks_finish(&ranks);
+    cw_ranks_finish(&ranks);
+}
+
+/* More values than the buffer in front of their file holds: 9 bytes each, and 1 MB. */
+Test(eval_ranks, many_values)
+{
+    enum { MANY = 50000, LIST = 5 };
+    static double values[MANY * LIST], back[MANY];
+    static int8_t statuses[MANY * LIST], back_statuses[MANY];
+    static const char *names[MANY];
+    static const struct cw_pair numbers[LIST] = {
+        {"rank", "4"}, {"rank", "3"}, {"rank", "2"}, {"rank", "1"}, {"rank", "0"}};
+    static const struct cw_device device = {0};
+    struct cw_range launches[LIST];
+    struct cw_group items[LIST];
+    uint32_t index[LIST];
+    for (uint32_t i = 0; i < LIST; i++) {
+        index[i] = i;
+        launches[i] = (struct cw_range){.name = "k", .kernel = "k", .attribute_count = 1, .attributes = &numbers[i]};
+        items[i] = (struct cw_group){.name = "k", .count = 1, .ranges = &index[i]};
+    }
+    for (uint32_t m = 0; m < MANY; m++) {
+        names[m] = "m";
+        for (uint32_t i = 0; i < LIST; i++) {
+            values[m * LIST + i] = m * 10.0 + i;
+            statuses[m * LIST + i] = (int8_t)((m + i) % 3);
+        }
+    }
+    const struct cw_counter_data data = {
+        .device_count = 1, .devices = &device, .range_count = LIST, .ranges = launches};
+    const struct cw_groups groups = {.by = CW_BY_KERNEL, .count = LIST, .items = items, .data = data};
+    const struct cw_result result = {
+        .values = values, .statuses = statuses, .row_count = LIST, .names = names, .units = names};
+    cr_assert(cw_ranks_begin(&ranks, CW_BY_KERNEL, &err) == CW_OK);
+    cr_assert(cw_ranks_add(&ranks, &groups, &data, &result, MANY, no_causes, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_ranks_compare(&ranks, &err) == CW_OK && ranks.row_count == LIST);
+    for (uint32_t r = 0; r < LIST; r++) {
+        uint32_t wrong = 0;
+        const uint32_t i = LIST - 1 - r; /* rank 0 was the last */
+        cr_assert(cw_ranks_values(&ranks, r, back, back_statuses, &err) == CW_OK);
+        for (uint32_t m = 0; m < MANY; m++)
+            wrong += back[m] != m * 10.0 + i || back_statuses[m] != (int8_t)((m + i) % 3);
+        cr_expect(wrong == 0, "%u values of rank %u", wrong, r);
+    }
+    for (uint32_t m = 0; m < MANY; m += 7)
+        cr_assert(ranks.spreads[m].least == m * 10.0 && ranks.spreads[m].mean == m * 10.0 + 2 &&
+                  ranks.spreads[m].greatest_rank == 0 && ranks.spreads[m].status == 2);
+    cw_ranks_finish(&ranks);
 }

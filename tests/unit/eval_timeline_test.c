@@ -1,6 +1,8 @@
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
+#include "eval/compare/timeline_as_ranges.h"
 #include "eval/timeline/groups.h"
 #include "eval/timeline/memory.h"
 #include "eval/timeline/usage.h"
@@ -592,4 +594,115 @@ Test(timeline, runs_out_of_memory_anywhere)
     cr_assert(load() == CW_OK);
     const long count = cw_alloc_fail_each(load_again);
     cr_assert(count > 40, "%ld", count);
+}
+
+/* ---- as ranges --------------------------------------------------------------------------------------------------- */
+
+static void as_ranges(struct cw_counter_data *made, bool patterns, const struct cw_timeline_keep *keep)
+{
+    cr_assert(cw_timeline_as_ranges(made, &t, patterns, keep, arena, &err) == CW_OK, "%s", err.message);
+}
+
+static void expect_repeats(const struct cw_counter_data *made, uint32_t launches, const uint32_t *numbers,
+                           const double *durations, uint32_t count)
+{
+    const struct cw_repeats *r = made->repeats;
+    cr_assert(r && made->range_count == count && r->launch_count == launches, "%u of %u", made->range_count,
+              r->launch_count);
+    for (uint32_t i = 0; i < count; i++)
+        cr_expect(r->numbers[i] == numbers[i] && r->durations[i] == durations[i], "%u: %u, %g", i, r->numbers[i],
+                  r->durations[i]);
+}
+
+/* What is alike is one launch: a kernel of one shape on any stream, a copy between the same kinds of memory. */
+Test(timeline, items_of_gpus_are_ranges)
+{
+    static const uint32_t numbers[] = {0, 1, 0, 2, 3, 4, 0, 5}, some_numbers[] = {0, 1};
+    static const double durations[] = {100, 30, 50, 25, 5, 70, 90, 100}, some_durations[] = {30, 5};
+    static const bool keep[] = {false, true, false, false, true, false, false, false};
+    static const struct cw_timeline_keep some = {.gpu = keep}, all = {0};
+    struct cw_counter_data made;
+    ADD(0, SHAPE, {F(ID), 9}, {F(NAME), GEMM}, {F(GRID_X), 8}, {F(GRID_Y), 2}, {F(GRID_Z), 1}, {F(BLOCK_X), 128},
+        {F(BLOCK_Y), 1}, {F(BLOCK_Z), 3});
+    ADD(0, SHAPE, {F(ID), 8}, {F(NAME), GEMM}, {F(GRID_X), 16}, {F(BLOCK_X), 128});
+    ADD(1, SHAPE, {F(ID), 9}, {F(NAME), 2}, {F(GRID_X), 8}, {F(GRID_Y), 2}, {F(GRID_Z), 1}, {F(BLOCK_X), 128},
+        {F(BLOCK_Y), 1}, {F(BLOCK_Z), 3});
+    kernel(0, 100, 200, 7, 1);
+    ADD(0, COPY, {F(START), 210}, {F(END), 240}, {F(DEVICE), 0}, {F(CONTEXT), 1}, {F(STREAM), 7}, {F(BYTES), 4096},
+        {F(DIRECTION), HTOD}, {F(SOURCE), PINNED});
+    kernel(0, 300, 350, 7, 2);
+    ADD(0, COPY, {F(START), 400}, {F(END), 425}, {F(DEVICE), 0}, {F(CONTEXT), 1}, {F(STREAM), 7}, {F(BYTES), 4096},
+        {F(DIRECTION), HTOD}, {F(SOURCE), DEVICE});
+    ADD(0, MEMSET, {F(START), 430}, {F(END), 435}, {F(DEVICE), 0}, {F(CONTEXT), 1}, {F(STREAM), 7});
+    ADD(0, KERNEL, {F(START), 500}, {F(END), 570}, {F(DEVICE), 0}, {F(CONTEXT), 1}, {F(STREAM), 7}, {F(CORRELATION), 3},
+        {F(SHAPE), 8});
+    kernel(0, 80, 170, 13, 4);
+    kernel(1, 60, 160, 7, 1);
+    cr_assert(load() == CW_OK && t.gpu_count == 8);
+    as_ranges(&made, false, &all);
+    expect_repeats(&made, 6, numbers, durations, 8);
+    const struct cw_range *l = made.repeats->launches;
+    cr_expect(made.repeats->first_ns == 60 && made.device_count == 2 && !made.directory);
+    cr_expect_str_eq(l[0].kernel, "_Z4gemmIfEvPT_");
+    cr_expect_str_eq(l[0].name, "void gemm<float>(float*)");
+    cr_expect(l[0].process == 70 && l[0].device == 0 && l[0].context == 1 && l[0].stream == 7 && l[0].start_ns == 100 &&
+              l[0].end_ns == 200 && !l[0].attribute_count);
+    cr_expect(l[0].grid[0] == 8 && l[0].grid[1] == 2 && l[0].block[0] == 128 && l[0].block[2] == 3);
+    cr_expect(l[1].name == l[1].kernel && strstr(l[1].name, "HtoD") && !l[1].grid[0] && !l[1].block[0]);
+    cr_expect(strcmp(l[1].name, l[2].name) != 0 && strcmp(l[3].name, l[2].name) != 0);
+    cr_expect(l[4].grid[0] == 16 && l[5].process == 71 && l[5].device == 1);
+    as_ranges(&made, false, &some);
+    expect_repeats(&made, 2, some_numbers, some_durations, 2);
+    cr_expect(made.repeats->first_ns == 210);
+    data.device_count = 0;
+    data.schema.pass_count = 2;
+    as_ranges(&made, false, &some);
+    cr_expect(made.device_count == 1 && made.devices[0].attribute_count == 0, "a range has one");
+    cr_expect(isnan(made.repeats->durations[0]), "of one of several passes nobody knows it");
+    data.schema.pass_count = 1;
+    as_ranges(&made, false, &some);
+    cr_expect(made.repeats->durations[0] == 30);
+}
+
+/* With patterns, launches within other NVTX ranges are others; the ranges themselves go by their paths. */
+Test(timeline, ranges_of_nvtx_are_ranges)
+{
+    static const uint32_t flat[] = {0, 0, 0}, numbers[] = {0, 1, 2}, nvtx[] = {0, 1, 0, 2};
+    static const double durations[] = {100, 100, 100}, times[] = {300, 50, 180, 40}, some_times[] = {50};
+    struct cw_counter_data made;
+    ADD(0, SHAPE, {F(ID), 9}, {F(NAME), GEMM}, {F(GRID_X), 8}, {F(BLOCK_X), 128});
+    range(100, 400, 70, PUSH, 0, A);
+    range(200, 250, 70, PUSH, 0, B);
+    range(420, 600, 70, PUSH, 0, A);
+    range(700, 740, 70, PUSH, 0, C);
+    call(110, 120, 70, 1);
+    call(210, 220, 70, 2);
+    call(800, 810, 70, 3);
+    for (uint64_t i = 1; i <= 3; i++)
+        kernel(0, 1000 * i, 1000 * i + 100, 7, i);
+    cr_assert(load() == CW_OK && t.gpu_count == 3 && t.range_count == 4);
+    as_ranges(&made, false, NULL);
+    expect_repeats(&made, 1, flat, durations, 3);
+    as_ranges(&made, true, NULL);
+    expect_repeats(&made, 3, numbers, durations, 3);
+    const struct cw_range *l = made.repeats->launches;
+    cr_assert(l[0].attribute_count == 1 && l[1].attribute_count == 1 && l[2].attribute_count == 0);
+    cr_expect_str_eq(l[0].attributes->key, "nvtx");
+    cr_expect_str_eq(l[0].attributes->value, "a");
+    cr_expect_str_eq(l[1].attributes->value, "a/b");
+    cr_assert(cw_timeline_nvtx_as_ranges(&made, &t, NULL, arena, &err) == CW_OK);
+    expect_repeats(&made, 3, nvtx, times, 4);
+    l = made.repeats->launches;
+    cr_expect_str_eq(l[0].name, "a");
+    cr_expect_str_eq(l[1].name, "a/b");
+    cr_expect_str_eq(l[2].name, "c");
+    cr_expect(!*l[0].kernel && l[0].process == 70 && l[0].start_ns == 100 && l[0].end_ns == 400 &&
+              made.repeats->first_ns == 100);
+    bool paths[8] = {false};
+    const struct cw_timeline_keep some = {.paths = paths};
+    cr_assert(t.path_count <= 8);
+    paths[t.ranges[1].path] = true;
+    cr_assert(cw_timeline_nvtx_as_ranges(&made, &t, &some, arena, &err) == CW_OK);
+    expect_repeats(&made, 1, flat, some_times, 1);
+    cr_expect_str_eq(made.repeats->launches[0].name, "a/b");
 }
