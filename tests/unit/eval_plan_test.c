@@ -1,4 +1,15 @@
+#define _GNU_SOURCE
 #include "tests/unit/eval_sample.h"
+
+#include <stdlib.h>
+
+#include "eval/check.h"
+#include "eval/eval_facts.h"
+#include "eval/keys.h"
+#include "eval/labels.h"
+#include "eval/order.h"
+#include "eval/quantile.h"
+#include "metricdb/fact.h"
 
 TestSuite(eval_plan, .init = set_up, .fini = tear_down);
 
@@ -90,6 +101,30 @@ Test(eval_plan, zero_denominators)
     EXPECT("sm__bytes.sum.per_second", NAN, CW_VALUE_ZERO_DENOMINATOR);
     sample_facts[0][BYTES].peak[CW_SUM] = 0;
     EXPECT("sm__bytes.sum.pct_of_peak_sustained_elapsed", NAN, CW_VALUE_ZERO_DENOMINATOR);
+}
+
+/* Of one launch among others. */
+Test(eval_plan, zero_denominators_of_later_launches)
+{
+    set_value(ACTIVE, 2, 0);
+    EXPECT("sm__inst.sum.per_cycle_active", 8, CW_VALUE_OK);
+    EXPECT_ON(2, "sm__inst.sum.per_cycle_active", NAN, CW_VALUE_ZERO_DENOMINATOR);
+    set_value(INST, 1, NAN);
+    EXPECT("sm__inst.sum", 1600, CW_VALUE_OK);
+    EXPECT_ON(1, "sm__inst.sum", NAN, CW_VALUE_UNAVAILABLE);
+    EXPECT_ON(1, "sm__inst.sum.per_cycle_active", NAN, CW_VALUE_UNAVAILABLE);
+    set_form(HITS, 2, CW_FORM_OVERFLOW);
+    EXPECT_ON(2, "sm__hits.sum", 60, CW_VALUE_OVERFLOW);
+    EXPECT_ON(1, "sm__hits.sum", 60, CW_VALUE_OK);
+    set_form(LOOKUPS, 1, CW_FORM_MULTIPLEXED);
+    EXPECT_ON(1, "sm__lookups.sum", 80, CW_VALUE_MULTIPLEXED);
+    set_form(BYTES, 1, CW_FORM_ONE);
+    EXPECT_ON(1, "sm__bytes.sum", 8000, CW_VALUE_OK);
+    options.frame_ns = 4000;
+    set_value(TIME, 1, 0);
+    EXPECT("sm__bytes.sum.per_cycle_in_frame", 4, CW_VALUE_MIXED_PASSES);
+    EXPECT_ON(1, "sm__bytes.sum.per_cycle_in_frame", 0, CW_VALUE_ZERO_DENOMINATOR);
+    options.frame_ns = 0;
 }
 
 /* Nobody knows what a frame has that nobody gave. */
@@ -444,4 +479,252 @@ Test(eval_plan, many_ranges)
         cr_assert(fabs(values[i] - wanted) <= 1e-12 * wanted, "range %u", i);
         cr_assert(statuses[i] == CW_VALUE_OK);
     }
+}
+
+/* A counter of one GPU, of which sm__inst of a fourth is a part: captures that lack a term have the sum. */
+Test(eval_plan, means_of_parts)
+{
+    sample_counters[INST].name = "gpu__inst";
+    EXPECT("sm__whole.sum", 1600 + 2 * 7, CW_VALUE_MIXED_PASSES);
+    EXPECT("sm__whole.avg", 400 / 4.0 + 2 * 1.75, CW_VALUE_MIXED_PASSES);
+    EXPECT("gpu__inst.sum", 1600, CW_VALUE_OK);
+    EXPECT("gpu__inst.avg", 400, CW_VALUE_OK); /* as it was recorded */
+    EXPECT("sm__wide.sum", 0.5 * 8000 + 1600, CW_VALUE_MIXED_PASSES);
+    EXPECT("sm__wide.avg", 0.5 * 2000 + 400 / 4.0, CW_VALUE_MIXED_PASSES); /* of the GPU's mean, four SMs */
+}
+
+Test(eval_plan, facts_of_devices)
+{
+    static const struct cw_pair first[] = {{"warp_size", "32"}}, second[] = {{"warp_size", "64 "}},
+                                third[] = {{"warp_size", "64"}};
+    uint32_t fact = 0, grid = 0;
+    struct cw_metric metric;
+    cr_assert(cw_metric_parse(&metric, chip, "device__attribute_warp_size", &err) == CW_OK);
+    fact = metric.base;
+    cr_assert(cw_metric_parse(&metric, chip, "launch__grid_size", &err) == CW_OK);
+    grid = metric.base;
+    const char *key = cw_fact(fact)->key;
+    struct cw_pair own[3] = {{key, first->value}, {key, second->value}, {key, third->value}};
+    cr_expect(!cw_eval_facts_held(&data, fact) && cw_eval_facts_held(&data, grid));
+    sample_devices[0].attributes = &own[0], sample_devices[0].attribute_count = 1;
+    sample_devices[1].attributes = &own[2], sample_devices[1].attribute_count = 1;
+    double values[SAMPLE_RANGES];
+    cw_eval_facts_load(&data, fact, 0, 3, values);
+    cr_expect(values[0] == 32 && values[1] == 32 && values[2] == 64);
+    cw_eval_facts_load(&data, fact, 1, 2, values);
+    cr_expect(values[0] == 32 && values[1] == 64);
+    cw_eval_facts_load(&data, grid, 1, 2, values);
+    cr_expect(values[0] == 6 && values[1] == 6);
+    cr_expect(cw_eval_facts_held(&data, fact));
+    sample_devices[0].attributes = sample_devices[1].attributes = &own[1]; /* no number */
+    cw_eval_facts_load(&data, fact, 0, 3, values);
+    cr_expect(isnan(values[0]) && isnan(values[2]) && !cw_eval_facts_held(&data, fact));
+    sample_devices[1].attributes = &own[2];
+    cr_expect(cw_eval_facts_held(&data, fact), "of one device");
+    for (int i = 0; i < SAMPLE_RANGES; i++)
+        sample_ranges[i].grid[i] = 0;
+    cr_expect(!cw_eval_facts_held(&data, grid));
+    cw_eval_facts_load(&data, grid, 0, 3, values);
+    cr_expect(isnan(values[0]) && isnan(values[1]) && isnan(values[2]), "ranges of several launches");
+    sample_ranges[2].grid[2] = 3;
+    cr_expect(cw_eval_facts_held(&data, grid));
+    data.range_count = 0;
+    cr_expect(!cw_eval_facts_held(&data, grid) && !cw_eval_facts_held(&data, fact));
+    data.range_count = SAMPLE_RANGES;
+    data.schema.profiler = CW_PROFILER_PC;
+    cr_expect(!cw_eval_facts_held(&data, grid));
+    cw_eval_facts_load(&data, grid, 0, 3, values);
+    cr_expect(isnan(values[0]) && isnan(values[2]));
+}
+
+Test(eval_plan, facts_that_were_recorded)
+{
+    static const char *const names[] = {"launch__other", "launch__registers_per_thread"};
+    double facts[] = {1, 2, 3, 40, 64, NAN};
+    struct cw_metric metric;
+    cr_assert(cw_metric_parse(&metric, chip, names[1], &err) == CW_OK);
+    cr_expect(!cw_eval_facts_held(&data, metric.base));
+    data.schema.fact_count = 2, data.schema.fact_names = names, data.facts = facts;
+    cr_expect(cw_eval_facts_held(&data, metric.base));
+    EXPECT(names[1], 40, CW_VALUE_OK);
+    EXPECT_ON(1, names[1], 64, CW_VALUE_OK);
+    EXPECT_ON(2, names[1], NAN, CW_VALUE_NOT_COLLECTED);
+    facts[3] = facts[4] = NAN;
+    cr_expect(!cw_eval_facts_held(&data, metric.base));
+}
+
+/* ---- beside the values of others --------------------------------------------------------------------------------- */
+
+static void compare_with(const double *wanted, enum cw_status status, const char *text)
+{
+    static const char *const names[] = {"sm__inst.sum", "sm__inst.sum.per_cycle_active",
+                                        "sm__inst.sum.peak_sustained_frame", "sm__missing.sum"};
+    static struct cw_metric metrics[4];
+    struct cw_result r = {.chip = chip, .data = &data, .metrics = metrics, .metric_count = 4};
+    const struct cw_reference reference = {4, 3, names, wanted};
+    char *printed = NULL;
+    size_t size;
+    for (int i = 0; i < 4; i++)
+        cr_assert(cw_metric_parse(&metrics[i], chip, names[i], &err) == CW_OK);
+    cr_assert(cw_result_make(&r, &options, arena, &err) == CW_OK);
+    FILE *out = open_memstream(&printed, &size);
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_expect(cw_reference_compare(&reference, &r, out, &err) == status);
+    fclose(out);
+    cr_expect_str_eq(printed, text, "%s", printed);
+    free(printed);
+}
+
+/* Of the first metric's values three are as in the capture; frames have no duration, and a graph is not counted. */
+Test(eval_plan, beside_the_values_of_others)
+{
+    static const struct cw_pair graph = {"graphs", "1"};
+    double wanted[3][4] = {{1600, 8, 0, NAN}, {1600.0000000001, INFINITY, INFINITY, NAN}, {1600, 8 + 1e-12, 0, NAN}};
+    set_value(ACTIVE, 1, 0);
+    compare_with(&wanted[0][0], CW_OK,
+                 "9 values equal, 0 differ: computed 3 and 0, copied from the capture 6 and 0\n"
+                 "3 values of frames and regions left out, which have no duration\n");
+    wanted[0][0] = 1601, wanted[1][1] = 8, wanted[2][2] = 5, wanted[0][3] = 7;
+    compare_with(&wanted[0][0], CW_ERR_DIFFERS,
+                 "sm__inst.sum, range 0 (first): got 1600, wanted 1601\n"
+                 "sm__missing.sum, range 0 (first): got nan, wanted 7\n"
+                 "sm__inst.sum.per_cycle_active, range 1 (se\"co,nd): got nan, wanted 8\n"
+                 "sm__inst.sum.peak_sustained_frame, range 2 (third): got nan, wanted 5\n"
+                 "6 values equal, 4 differ: computed 2 and 2, copied from the capture 4 and 2\n"
+                 "2 values of frames and regions left out, which have no duration\n");
+    cr_expect(strstr(err.message, "found 4 values that differ from the reference"), "%s", err.message);
+    sample_ranges[0].attributes = &graph, sample_ranges[0].attribute_count = 1;
+    wanted[0][0] = 1600, wanted[2][2] = 0;
+    compare_with(&wanted[0][0], CW_ERR_DIFFERS,
+                 "sm__inst.sum.per_cycle_active, range 1 (se\"co,nd): got nan, wanted 8\n"
+                 "7 values equal, 1 differ: computed 2 and 1, copied from the capture 5 and 0\n"
+                 "1 values of ranges with CUDA graphs left out, which were not collected\n"
+                 "3 values of frames and regions left out, which have no duration\n");
+    cr_expect(strstr(err.message, "found 1 value that differs from the reference"), "%s", err.message);
+}
+
+Test(eval_plan, values_of_others_of_another_shape)
+{
+    struct cw_metric metric;
+    struct cw_result r = {.chip = chip, .data = &data, .metrics = &metric, .metric_count = 1};
+    const double values[8] = {0};
+    struct cw_reference reference = {1, 2, NULL, values};
+    cr_assert(cw_metric_parse(&metric, chip, "sm__inst.sum", &err) == CW_OK);
+    cr_assert(cw_result_make(&r, &options, arena, &err) == CW_OK);
+    cr_expect(cw_reference_compare(&reference, &r, stderr, &err) == CW_ERR_INPUT);
+    reference = (struct cw_reference){2, 3, NULL, values};
+    cr_expect(cw_reference_compare(&reference, &r, stderr, &err) == CW_ERR_INPUT);
+    cr_expect(cw_reference_equal(1, 1 + 9e-13) && !cw_reference_equal(1, 1 + 3e-12) && cw_reference_equal(NAN, NAN) &&
+              !cw_reference_equal(NAN, 1) && cw_reference_equal(INFINITY, INFINITY) &&
+              !cw_reference_equal(INFINITY, -INFINITY) && !cw_reference_equal(1, INFINITY) &&
+              cw_reference_equal(0, -0.0) && cw_reference_equal(-1, -1 - 1e-13) && !cw_reference_equal(2, -2));
+}
+
+/* At most 20 are shown, and all are counted. */
+Test(eval_plan, values_of_others_that_all_differ)
+{
+    enum { MANY = 25 };
+    static double rollups[CW_ROLLUP_COUNT][SAMPLE_COUNTERS][MANY], wanted[MANY];
+    static uint8_t forms[SAMPLE_COUNTERS][MANY];
+    struct cw_range ranges[MANY];
+    struct cw_metric metric;
+    struct cw_result r = {.chip = chip, .data = &data, .metrics = &metric, .metric_count = 1};
+    const struct cw_reference reference = {1, MANY, NULL, wanted};
+    char *printed = NULL;
+    size_t size, lines = 0;
+    memset(forms, CW_FORM_ROLLUPS, sizeof forms);
+    for (int i = 0; i < MANY; i++) {
+        ranges[i] = sample_ranges[0];
+        rollups[CW_SUM][INST][i] = 1 + i;
+    }
+    for (int c = 0; c < CW_ROLLUP_COUNT; c++)
+        data.rollups[c] = &rollups[c][0][0];
+    data.forms = &forms[0][0], data.ranges = ranges, data.range_count = MANY;
+    cr_assert(cw_metric_parse(&metric, chip, "sm__inst.sum", &err) == CW_OK);
+    cr_assert(cw_result_make(&r, &options, arena, &err) == CW_OK);
+    FILE *out = open_memstream(&printed, &size);
+    cr_expect(cw_reference_compare(&reference, &r, out, &err) == CW_ERR_DIFFERS);
+    fclose(out);
+    for (const char *at = printed; (at = strchr(at, '\n')); at++)
+        lines++;
+    cr_expect(lines == 21 && strstr(printed, "0 values equal, 25 differ: computed 0 and 0, copied from the capture 0 "
+                                             "and 25\n"));
+    free(printed);
+}
+
+/* ---- numbers, orders and quantiles ------------------------------------------------------------------------------- */
+
+Test(eval_plan, numbers_of_labels_and_keys)
+{
+    struct cw_label labels[] = {{"b", 0}, {"a", 1}, {"b", 2}, {"c", 3}, {"a", 4}, {"", 5}};
+    static const uint32_t wanted[] = {2, 1, 2, 3, 1, 0};
+    const uint32_t *numbers = cw_label_number(labels, 6, arena);
+    for (int i = 0; i < 6; i++)
+        cr_expect(numbers[i] == wanted[i], "%d", i);
+    for (int i = 1; i < 6; i++)
+        cr_expect(strcmp(labels[i - 1].text, labels[i].text) < 0 || labels[i - 1].index < labels[i].index);
+    struct cw_keys keys = {0};
+    for (uint64_t round = 0; round < 2; round++)
+        for (uint64_t i = 0; i < 1000; i++) { /* each part tells keys apart */
+            struct cw_key key = {{5, 5, 5, 5}};
+            key.part[i % 4] = i / 4 + 6;
+            cr_assert(cw_keys_find(&keys, key) == (round ? i : CW_NO_KEY));
+            cr_assert(cw_keys_add(&keys, key) == i && cw_keys_add(&keys, key) == i && cw_keys_find(&keys, key) == i);
+        }
+    cr_expect(keys.count == 1000);
+    cw_keys_free(&keys);
+    cr_expect(keys.count == 0 && !keys.items);
+}
+
+struct ordered {
+    int key, place;
+};
+
+static bool is_after(const void *a, const void *b)
+{
+    return ((const struct ordered *)a)->key > ((const struct ordered *)b)->key;
+}
+
+/* Equal items keep their order: of every number of items and of few and many runs. */
+Test(eval_plan, orders)
+{
+    enum { MOST_ITEMS = 70 };
+    for (uint32_t count = 0; count <= MOST_ITEMS; count++)
+        for (int step = 1; step <= 11; step += 2) {
+            struct ordered items[MOST_ITEMS];
+            uint32_t order[MOST_ITEMS], room[MOST_ITEMS];
+            for (uint32_t i = 0; i < count; i++) {
+                items[i] = (struct ordered){(int)i * step * 7919 % 13, (int)i};
+                order[i] = i;
+            }
+            const struct cw_order_items of = {items, sizeof *items, count, NULL};
+            cw_order_sort(&of, order, room, count, is_after);
+            cw_order_apply(&of, order);
+            for (uint32_t i = 1; i < count; i++)
+                cr_assert(items[i - 1].key < items[i].key ||
+                              (items[i - 1].key == items[i].key && items[i - 1].place < items[i].place),
+                          "%u items, step %d: %u", count, step, i);
+            uint32_t sum = 0;
+            for (uint32_t i = 0; i < count; i++)
+                sum += (uint32_t)items[i].place;
+            cr_assert(sum == count * (count - (count > 0)) / 2);
+        }
+}
+
+Test(eval_plan, quantiles_between_values)
+{
+    const double values[] = {1, 2, 4, 8};
+    static const double parts[][2] = {{0, 1}, {0.25, 1.75}, {1.0 / 3, 2}, {0.5, 3}, {0.75, 5}, {0.9, 6.8}, {1, 8}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        cr_expect_float_eq(cw_quantile(values, 4, parts[i][0]), parts[i][1], 1e-12, "%g", parts[i][0]);
+    for (uint32_t count = 1; count <= 40; count++)
+        for (uint32_t step = 1; step <= 17; step += 4) {
+            double list[40], sorted[40];
+            for (uint32_t i = 0; i < count; i++)
+                list[i] = sorted[i] = i * step * 7919 % 23;
+            cw_values_sort(sorted, count);
+            cr_assert(cw_median(list, count) == (sorted[count / 2] + sorted[(count - 1) / 2]) / 2, "%u, %u", count,
+                      step);
+        }
+    cr_expect(isnan(cw_median(NULL, 0)) && isnan(cw_sample_deviation(4, 1)) && cw_sample_deviation(9, 2) == 3);
 }

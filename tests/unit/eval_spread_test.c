@@ -167,6 +167,62 @@ Test(eval_spread, of_the_launches_that_the_value_is_of)
     cr_expect_float_eq(result.spread[0], sqrt(squares / 7), 1e-9);
 }
 
+/* A value of several counters is of the whole launches that have all of them: here bytes and cycles. */
+Test(eval_spread, whole_launches_count_by_their_columns)
+{
+    static const char *const names[] = {"sm__bytes.sum.per_cycle_active", "sm__hit_rate.ratio", "sm__inst.sum"};
+    make_launches(7, 1);
+    ranges[6].name = ranges[6].kernel = "other";
+    ranges[6].attributes = multiplexed;
+    ranges[6].attribute_count = 2;
+    for (int c = 0; c < SAMPLE_COUNTERS; c++)
+        if (c != TIME)
+            forget(c, 6);
+    forget(BYTES, 1), forget(ACTIVE, 2), forget(BYTES, 3), forget(ACTIVE, 3), forget(INST, 4);
+    evaluate(CW_BY_DEVICE, names, 3);
+    cr_assert(groups.count == 1);
+    const double bytes = 2000 + (0 + 4 + 5) / 3.0, cycles = (3000 + (0 + 4 + 5) / 3.0) / 2;
+    cr_expect_float_eq(result.values[0], bytes / cycles, 1e-12, "%g", result.values[0]);
+    cr_expect(result.occurrences[0] == 3 && result.occurrences[1] == 6 && result.occurrences[2] == 5);
+    cr_expect_float_eq(result.values[1], (6000 + 2.5) / (8000 + 2.5), 1e-12);
+    cr_expect_float_eq(result.values[2], 7000 + (0 + 1 + 2 + 3 + 5) / 5.0, 1e-9);
+    double mean = 0, squares = 0;
+    for (int i = 0; i < 6; i++)
+        mean += i == 0 || i > 3 ? (2000.0 + i) / (1500 + i / 2.0) / 3 : 0;
+    for (int i = 0; i < 6; i++)
+        squares += i == 0 || i > 3 ? pow((2000.0 + i) / (1500 + i / 2.0) - mean, 2) : 0;
+    cr_expect_float_eq(result.spread[0], sqrt(squares / 2), 1e-12);
+}
+
+/* In rows of other kernels spread and number differ, and go with their row. */
+Test(eval_spread, rows_of_other_spreads_are_chosen)
+{
+    static const char *const names[] = {"sm__inst.sum", "sm__hits.sum"};
+    static const uint32_t rows[] = {1, 0};
+    make_launches(10, 2);
+    multiplex(1);
+    for (uint32_t i = 0; i < 10; i++) {
+        const bool first = i < 4;
+        ranges[i].kernel = ranges[i].name = first ? "kernel_0" : "kernel_1";
+        if (i % 2)
+            continue;
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+            rollups[r][INST * 10 + i] = 100 + (first ? 1 : 10) * i;
+            rollups[r][HITS * 10 + i] = 50 + (first ? 3 : 30) * i;
+        }
+    }
+    evaluate(CW_BY_FOLD, names, 2);
+    cr_assert(groups.count == 2);
+    cr_assert(cw_result_select(&result, rows, 2, &err) == CW_OK);
+    static const double spread[] = {20, 1.4142135623730951, 60, 4.242640687119285}; /* of 4, 6, 8 and of 0, 2 */
+    static const uint32_t occurrences[] = {3, 2, 3, 2};
+    for (int i = 0; i < 4; i++) {
+        cr_expect_float_eq(result.spread[i], spread[i], 1e-9, "%d: %g", i, result.spread[i]);
+        cr_expect(result.occurrences[i] == occurrences[i]);
+    }
+    cr_expect(result.values[0] == 160 && result.values[3] == 53);
+}
+
 /* More values than are evaluated at a time. */
 Test(eval_spread, of_many)
 {

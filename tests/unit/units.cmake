@@ -40,6 +40,7 @@ cw_unit(image_pm_data_test cw_test_image cw_test_alloc_fail)
 
 # eval/output/hdf5.c alone may use HDF5; its test reads the file back with the library.
 cw_unit(eval_plan_test cw_eval_rooms)
+target_link_options(eval_plan_test PRIVATE -Wl,--no-as-needed) # eval/check.c uses jansson, which stands before cw_eval
 cw_unit(eval_fold_test cw_eval_rooms)
 cw_unit(eval_spread_test cw_eval_rooms m)
 cw_unit(eval_ranks_test cw_eval_output)
