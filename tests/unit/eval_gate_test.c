@@ -773,6 +773,23 @@ Test(eval_gate, launches_that_were_lost_say_nothing_of_their_number)
     cr_expect(judgement.verdict == CW_SAME && judgement.reason_count == 0);
 }
 
+Test(eval_gate, many_findings)
+{
+    enum { COUNT = 300 };
+    static struct cw_match matches[COUNT];
+    judge(exact, INST, 2, 1);
+    for (uint32_t i = 0; i < COUNT; i++)
+        matches[i] = comparison.matches[0];
+    comparison.matches = matches;
+    comparison.match_count = COUNT;
+    comparison.b.means.values[matches[0].b] += 1;
+    judge_again();
+    cr_assert(judgement.finding_count == COUNT && judgement.verdict == CW_WORSE && judgement.kernels == COUNT);
+    for (uint32_t i = 0; i < COUNT; i++)
+        cr_assert(judgement.findings[i].match == i && judgement.findings[i].verdict == CW_WORSE &&
+                  judgement.verdicts[i] == CW_WORSE);
+}
+
 Test(eval_gate, values_that_one_side_lacks)
 {
     judge(noisy, INST, 2, 1);

@@ -126,6 +126,41 @@ Test(counter_data, reads_ranges_and_devices)
     cr_expect(isnan(data.devices[0].facts[2].peak[CW_MAX]));
 }
 
+/* The first start of all, whatever their order; one without a start does not count. */
+Test(counter_data, when_the_first_range_began)
+{
+    static const uint64_t starts[][4] = {
+        {500, 0, 200, 300}, {0, 0, 0, 0}, {0, 700, 900, 800}, {100, 200, 300, 0}, {4, 3, 2, 1}};
+    static const uint64_t wanted[] = {200, 0, 700, 100, 1};
+    static const struct cw_schema schema = {.chip = "X", .producer = "test"};
+    static const struct cw_device device = {.index = 3};
+    for (size_t row = 0; row < sizeof wanted / sizeof *wanted; row++) {
+        struct cw_writer file;
+        cw_writer_init(&file);
+        cw_schema_write_header(&schema, &file);
+        cw_schema_write(&schema, &file);
+        cw_counter_data_write_device(&schema, &device, &file);
+        for (int i = 0; i < 4; i++) {
+            const struct cw_range range = {.name = i % 2 ? "a" : "b",
+                                           .kernel = "k",
+                                           .device = 3,
+                                           .start_ns = starts[row][i],
+                                           .end_ns = starts[row][i] + 9};
+            cw_counter_data_write_range(&schema, &range, NULL, &file);
+        }
+        cw_counter_data_write_end(4, 0, CW_END_EXITED, 0, &file);
+        const struct cw_input input = cw_input_of(file.data, file.size, "x.cwd");
+        cr_assert(cw_counter_data_open(&data, &input, arena, &err) == CW_OK, "%s", err.message);
+        cr_expect(data.directory && data.range_count == 4 && cw_launch_count(&data) == 2);
+        cr_expect(cw_ranges_begin(&data) == wanted[row], "%zu", row);
+        cr_expect_str_eq(cw_launch_of(&data, 3)->name, "a");
+        cr_expect(cw_launch_number(&data, 2) == 0 && cw_launch_number(&data, 1) == 1);
+        cr_assert(cw_counter_data_load(&data, arena, &err) == CW_OK);
+        cr_expect(cw_ranges_begin(&data) == wanted[row] && data.ranges[2].start_ns == starts[row][2]);
+        cw_writer_free(&file);
+    }
+}
+
 Test(counter_data, schema_is_the_plans)
 {
     cr_assert(read_bytes(sample.data, sample.size) == CW_OK, "%s", text);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "image/job_ranks.h"
+#include "image/trace_data.h"
 #include "tests/support/alloc_fail.h"
 
 static struct cw_job_ranks job;
@@ -99,4 +100,30 @@ Test(job_ranks, memory_may_not_do)
     cr_expect(add("3", "8") == CW_ERR_NOMEM);
     cw_alloc_fail_after(-1);
     cw_job_ranks_free(&job);
+}
+
+Test(job_ranks, of_processes_of_a_trace)
+{
+    static const struct cw_pair pairs[][2] = {{{"rank", "2"}, {"ranks", "4"}}, {{"rank", "0"}, {"ranks", "4"}}};
+    static const struct cw_trace_process processes[] = {
+        {.attribute_count = 2, .attributes = pairs[0]}, {.pid = 7}, {.attribute_count = 2, .attributes = pairs[1]}};
+    const struct cw_trace trace = {.process_count = 3, .processes = processes};
+    cr_assert(cw_job_ranks_add_trace(&job, &trace, NULL) == CW_OK);
+    expect(2, "ranks 1 and 3 of 4 are missing");
+}
+
+/* Of each device, and of each launch. */
+Test(job_ranks, of_devices_and_launches)
+{
+    static const struct cw_pair pairs[][2] = {{{"rank", "1"}, {"ranks", "5"}},
+                                              {{"rank", "2"}, {"ranks", "5"}},
+                                              {{"rank", "3"}, {"ranks", "5"}},
+                                              {{"rank", "4"}, {"ranks", "5"}}};
+    const struct cw_device devices[] = {{.attribute_count = 2, .attributes = pairs[0]},
+                                        {.attribute_count = 2, .attributes = pairs[1]}};
+    const struct cw_range ranges[] = {{.attribute_count = 2, .attributes = pairs[2]},
+                                      {.attribute_count = 2, .attributes = pairs[3]}};
+    const struct cw_counter_data data = {.device_count = 2, .devices = devices, .range_count = 2, .ranges = ranges};
+    cr_assert(cw_job_ranks_add(&job, &data, NULL) == CW_OK);
+    expect(4, "rank 0 of 5 is missing");
 }

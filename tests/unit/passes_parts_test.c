@@ -362,3 +362,51 @@ Test(parts, passes_are_added_for_counters_that_are_spread)
     cr_assert(cw_parts_complete(&plan, takes, &most, &added, arena, &err) == CW_OK);
     cr_expect(added == 1 && plan.passes[2].count == 2, "what a counter names twice is collected once");
 }
+
+/* An added pass collects a raw counter where the plan does. */
+Test(parts, added_passes_keep_domains)
+{
+    static const struct cw_config_domain domains[] = {{1, "d"}, {2, "e"}, {3, "f"}};
+    uint32_t most = 4, added;
+    make_plan(NEEDS("x", "abc", "d"), HOLDS("ax", "bd", "cd"));
+    plan.domains = domains, plan.domain_count = 3;
+    placements[0][0].domain = 2, placements[1][0].domain = 1;
+    cr_assert(cw_parts_complete(&plan, takes, &most, &added, arena, &err) == CW_OK);
+    cr_assert(added == 1 && plan.pass_count == 4 && plan.passes[3].count == 3);
+    static const uint32_t wanted[] = {2, 1, 0};
+    for (uint32_t i = 0; i < 3; i++)
+        cr_expect(plan.passes[3].placements[i].raw == i && plan.passes[3].placements[i].domain == wanted[i]);
+}
+
+/* Further counters go into the added passes as long as there is room, and what stands there is asked for once. */
+Test(parts, added_passes_are_filled)
+{
+    static const char *const letters[] = {"abcd", "befa", "gh"};
+    uint32_t most = 6, added;
+    make_plan(NEEDS("ab", "cd", "be", "fa", "gh"), HOLDS("ac", "bd", "eg", "fh"));
+    cr_assert(cw_parts_complete(&plan, takes, &most, &added, arena, &err) == CW_OK);
+    cr_assert(added == 2 && plan.pass_count == 6 && plan.passes[4].count == 6 && plan.passes[5].count == 2);
+    for (uint32_t i = 0; i < 6; i++)
+        cr_expect(plan.passes[4].placements[i].raw == (uint32_t)("abcdef"[i] - 'a'));
+    cr_expect(plan.passes[5].placements[0].raw == 'g' - 'a' && plan.passes[5].placements[1].raw == 'h' - 'a');
+    make_plan(NEEDS("ab", "cd", "be", "fa", "gh"), HOLDS("ac", "bd", "eg", "fh"));
+    most = 4;
+    cr_assert(cw_parts_complete(&plan, takes, &most, &added, arena, &err) == CW_OK);
+    cr_assert(added == 3);
+    for (uint32_t p = 0; p < 3; p++) {
+        cr_expect_eq(plan.passes[4 + p].count, strlen(letters[p]));
+        for (uint32_t i = 0; i < plan.passes[4 + p].count; i++)
+            cr_expect(plan.passes[4 + p].placements[i].raw == (uint32_t)(letters[p][i] - 'a'), "%u, %u", p, i);
+    }
+}
+
+/* The greater counter chooses first, then those in their order. */
+Test(parts, one_part_lets_counters_choose_in_order)
+{
+    make_plan(NEEDS("a", "b"), HOLDS("ab", "a", "b"));
+    cr_expect_str_eq(picture(CW_PARTS_ONE), "0:ab [a0 b0]");
+    make_plan(NEEDS("ab", "bc", "d"), HOLDS("ab", "bc", "d"));
+    cr_expect_str_eq(picture(CW_PARTS_ONE), "0:ab 1:c 2:d [ab0 bc~01 d2]", "the first has the common one");
+    make_plan(NEEDS("bc", "ab", "d"), HOLDS("ab", "bc", "d"));
+    cr_expect_str_eq(picture(CW_PARTS_ONE), "0:a 1:bc 2:d [bc1 ab~01 d2]");
+}
