@@ -310,7 +310,7 @@ Test(eval_gate, limits_of_time_are_those_of_kernels_of_a_size)
     struct cw_gate_shown shown[MANY];
     for (int k = 0; k < MANY; k++) {
         /* eight short ones, seven long ones, and one that is far from all */
-        const double size = k == MANY - 1 ? 1e9 : k < 8 ? 1000 + 150 * k : 1e6 + 1e5 * k;
+        const double size = k == MANY - 1 ? 3e7 : k < 8 ? 1000 + 150 * k : 1e6 + 1e5 * k;
         snprintf(labels[k], sizeof labels[k], "k%02d", k);
         kernels[k] = labels[k];
         for (int i = 0; i < RUNS; i++) {
@@ -318,7 +318,7 @@ Test(eval_gate, limits_of_time_are_those_of_kernels_of_a_size)
             times[k][i] = (struct cw_gate_time){size * (1 + part * off), size * (0.9 + part * off * (k % 3)),
                                                 size * (0.8 + 0.5 * part * off * (k % 4)), k == 3 && i == 4 ? 2 : 3};
             values[0][k][i] = times[k][i].mean;
-            values[1][k][i] = k + 1;
+            values[1][k][i] = MANY - k;
         }
     }
     for (int k = 0; k < MANY; k++) {
@@ -327,7 +327,7 @@ Test(eval_gate, limits_of_time_are_those_of_kernels_of_a_size)
         double mean = 0;
         for (int i = 0; i < RUNS; i++)
             mean += values[0][k][i] / RUNS;
-        shown[k] = (struct cw_gate_shown){noise[k] / (1 - noise[k]), mean * (k + 1)};
+        shown[k] = (struct cw_gate_shown){noise[k] / (1 - noise[k]), mean * (MANY - k)};
     }
     const struct cw_gate_runs runs = {RUNS, MANY, 2, kernels, metrics, classes, &values[0][0][0], &times[0][0]};
     rules = (struct cw_gate_rules){.chip = "TINY", .device = "any"};

@@ -655,9 +655,12 @@ Test(timeline, items_of_gpus_are_ranges)
     expect_repeats(&made, 2, some_numbers, some_durations, 2);
     cr_expect(made.repeats->first_ns == 210);
     data.device_count = 0;
+    data.devices = NULL;
+    data.directory = (const struct cw_directory *)&made; /* what is made has none */
     data.schema.pass_count = 2;
     as_ranges(&made, false, &some);
-    cr_expect(made.device_count == 1 && made.devices[0].attribute_count == 0, "a range has one");
+    cr_assert(made.device_count == 1 && made.devices && !made.directory, "a range has one");
+    cr_expect(made.devices[0].attribute_count == 0);
     cr_expect(isnan(made.repeats->durations[0]), "of one of several passes nobody knows it");
     data.schema.pass_count = 1;
     as_ranges(&made, false, &some);

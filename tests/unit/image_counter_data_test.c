@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/counter_data.h"
+#include "image/provenance.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
@@ -578,4 +579,148 @@ Test(counter_data, schema_of_plan_agrees_with_counter_passes)
             cr_assert(memcmp(plain, schema.counters[i].passes, count * sizeof *plain) == 0);
         }
     }
+}
+
+/* ---- differences of schemas, and provenance ---------------------------------------------------------------------- */
+
+Test(counter_data, how_plans_differ)
+{
+    static const struct cw_schema_counter counters[] = {
+        {.name = "b"}, {.name = "a"}, {.name = "c"}, {.name = "d"}, {.name = "e"}};
+    static const char *const metrics[] = {"m", "n"};
+    const struct cw_schema all = {.chip = "X",
+                                  .producer = "test",
+                                  .pass_count = 3,
+                                  .counter_count = 5,
+                                  .counters = counters,
+                                  .metric_count = 2,
+                                  .metrics = metrics};
+    struct cw_schema other = all;
+    other.fact_count = 1; /* names of facts may differ */
+    other.fact_names = metrics;
+#define EXPECT_DIFFERENCE(wanted) cr_expect_str_eq(cw_schema_difference(&other, &all, arena), wanted)
+    EXPECT_DIFFERENCE("");
+    other.database[0] = 1;
+    EXPECT_DIFFERENCE("it was planned with another version of the chip's database");
+    other.database[0] = 0, other.database[15] = 1, other.pass_count = 4;
+    EXPECT_DIFFERENCE("it has 4 passes, not 3");
+    other.metric_count = 1;
+    EXPECT_DIFFERENCE("it lacks the metric n");
+    cr_expect_str_eq(cw_schema_difference(&all, &other, arena), "it alone has the metric n");
+    other.counter_count = 4;
+    EXPECT_DIFFERENCE("it lacks the counter e");
+    other.counter_count = 3;
+    EXPECT_DIFFERENCE("it lacks the counters d, e");
+    other.counters = counters + 2;
+    other.counter_count = 2;
+    EXPECT_DIFFERENCE("it lacks the counters b, a, e");
+    other.counter_count = 1;
+    EXPECT_DIFFERENCE("it lacks the counters b, a, d and 1 more");
+    cr_expect_str_eq(cw_schema_difference(&all, &other, arena), "it alone has the counters b, a, d and 1 more");
+    static const struct cw_schema_counter own[] = {{.name = "f"}, {.name = "a"}, {.name = "g"}};
+    other.counters = own, other.counter_count = 3;
+    EXPECT_DIFFERENCE("it lacks the counters b, c, d and 1 more, and has the counters f, g");
+    other.chip = "Y";
+    EXPECT_DIFFERENCE("its chip is Y, not X");
+    static const struct cw_schema_counter whole[] = {
+        {.name = "b", .whole = true}, {.name = "a"}, {.name = "c"}, {.name = "d"}, {.name = "e"}};
+    other = all;
+    other.counters = whole;
+    EXPECT_DIFFERENCE("its counters lie in other passes, or have other meanings");
+}
+
+/* "RNGE process: 4242, 7; ": facts with their chunks and values, in the order of the file. */
+static void expect_provenance(void (*make)(struct cw_writer *), const char *wanted)
+{
+    struct cw_writer file;
+    struct cw_provenance found;
+    cw_writer_init(&file);
+    make(&file);
+    const struct cw_input input = cw_input_of(file.data, file.size, "x.cwd");
+    cr_assert(cw_counter_data_open(&data, &input, arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_provenance_read(&found, &data, arena, &err) == CW_OK, "%s", err.message);
+    const char *told = "";
+    for (uint32_t i = 0; i < found.count; i++) {
+        const struct cw_provenance_fact *f = &found.facts[i];
+        told = cw_arena_printf(arena, "%s%.4s %s%s:", told, (const char *)&f->chunk, f->name,
+                               f->care == CW_TEXT_KEPT      ? ""
+                               : f->care == CW_TEXT_PRIVATE ? " (private)"
+                                                            : " (no paths)");
+        for (uint32_t k = 0; k < f->value_count; k++)
+            told = cw_arena_printf(arena, "%s%s %s", told, k ? "," : "", f->values[k]);
+        told = cw_arena_printf(arena, "%s\n", told);
+    }
+    cr_expect_str_eq(told, wanted, "%s", told);
+    cw_writer_free(&file);
+}
+
+static void make_plain(struct cw_writer *out)
+{
+    cw_sample_data(out, true);
+}
+
+static void make_pm(struct cw_writer *out)
+{
+    cw_sample_pm(out, 2, true);
+}
+
+static void make_pc(struct cw_writer *out)
+{
+    cw_sample_pc_data(out, CW_PROFILER_PC, NULL, 0);
+}
+
+/* Four ranges of three processes, which began at :25, nobody knows when, at :20 and at :29. */
+static void make_timed(struct cw_writer *out)
+{
+    static const struct cw_schema schema = {.chip = "X", .producer = "test"};
+    static const struct cw_device device = {.index = 3};
+    static const uint64_t starts[] = {1700000005, 0, 1700000000, 1700000009};
+    cw_schema_write_header(&schema, out);
+    cw_schema_write(&schema, out);
+    cw_counter_data_write_device(&schema, &device, out);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct cw_range range = {
+            .name = "n", .kernel = "k", .device = 3, .process = 8 - i % 3, .start_ns = starts[i] * 1000000000};
+        cw_counter_data_write_range(&schema, &range, NULL, out);
+    }
+    cw_counter_data_write_end(4, 0, CW_END_NO_PROGRAM, 0, out);
+}
+
+Test(counter_data, what_captures_tell_of_their_program)
+{
+    expect_provenance(make_timed, "SCHM producer: test\n"
+                                  "RNGE range (no paths): n\n"
+                                  "RNGE kernel (no paths): k\n"
+                                  "RNGE process: 8, 7, 6\n"
+                                  "RNGE time: 2023-11-14T22:13:20Z, 2023-11-14T22:13:29Z\n");
+    expect_provenance(make_plain, "SCHM producer: test µ1\n"
+                                  "SCHM requested metric: sm__cycles_active.avg, dram__sectors.sum.per_second\n"
+                                  "DEVC name: Sample GPU\n"
+                                  "DEVC chip: GH100\n"
+                                  "DEVC backend: sim\n"
+                                  "DEVC simulated: yes\n"
+                                  "RNGE range (no paths): step, µ\n"
+                                  "RNGE kernel (no paths): _Z4stepPf\n"
+                                  "RNGE process: 4242, 1\n"
+                                  "ENDC end of the program: signal 9\n"
+                                  "RNGE time: 1970-01-01T00:00:00Z\n");
+    expect_provenance(make_pm, "SCHM producer: test µ1\n"
+                               "SCHM requested metric: sm__cycles_active.avg, dram__sectors.sum.per_second\n"
+                               "DEVC name: Sample GPU\n"
+                               "DEVC chip: GH100\n"
+                               "DEVC backend: sim\n"
+                               "DEVC simulated: yes\n"
+                               "LNCH kernel (no paths): gemm, µ\n"
+                               "LNCH process: 4242\n"
+                               "CLCK time: 1970-01-01T00:00:00Z\n");
+    expect_provenance(make_pc, "SCHM producer: test\n"
+                               "DEVC name: Sample GPU\n"
+                               "DEVC chip: GH100\n"
+                               "DEVC backend: sim\n"
+                               "DEVC simulated: yes\n"
+                               "MODL code of kernels (private): 1122334455667788, 4 bytes\n"
+                               "PCSM function (no paths): _Z4stepPf, other\n"
+                               "PCSM process: 4242\n"
+                               "ENDC end of the program: status 0\n"
+                               "PCSM time: 1970-01-01T00:00:00Z\n");
 }

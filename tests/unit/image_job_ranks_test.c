@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "image/job_ranks.h"
+#include "image/rank_index.h"
 #include "image/trace_data.h"
 #include "tests/support/alloc_fail.h"
 
@@ -126,4 +127,43 @@ Test(job_ranks, of_devices_and_launches)
     const struct cw_counter_data data = {.device_count = 2, .devices = devices, .range_count = 2, .ranges = ranges};
     cr_assert(cw_job_ranks_add(&job, &data, NULL) == CW_OK);
     expect(4, "rank 0 of 5 is missing");
+}
+
+Test(job_ranks, lists_of_ranks)
+{
+    static const char *const good[] = {"0", "9", "0-7,12", "1,2,3", "5-5", "09"};
+    static const char *const bad[] = {"",   ",",  "1,", ",1", "1-",  "-1",  "7-6",  "a",
+                                      "1a", "1 ", ":",  "/",  "1-:", "1-/", "1,,2", "2-3-4"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        cr_expect(cw_rank_list_is(good[i]), "'%s'", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_expect(!cw_rank_list_is(bad[i]), "'%s'", bad[i]);
+    for (uint64_t rank = 0; rank < 20; rank++)
+        cr_expect(cw_rank_list_has("0-2,9,12-15", rank) == (rank <= 2 || rank == 9 || (rank >= 12 && rank <= 15)), "%d",
+                  (int)rank);
+    cr_expect(!cw_rank_list_has("", 0));
+}
+
+Test(job_ranks, an_index_is_by_rank_and_name)
+{
+    struct cw_rank_entry entries[] = {
+        {10, 5, 6, "b"}, {2, 1, 2, "c"}, {10, 3, 4, "a"}, {4294967295, 18446744073709551615u, 7, "d"}, {2, 8, 9, "b"}};
+    static const char wanted[] = "counterworks index 1\n2 8 9 b\n2 1 2 c\n10 3 4 a\n10 5 6 b\n"
+                                 "4294967295 18446744073709551615 7 d\n";
+    struct cw_rank_index index = {entries, 5}, read;
+    struct cw_writer out;
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_error err = CW_ERROR_INIT;
+    cw_writer_init(&out);
+    cw_rank_index_write(&index, &out);
+    cr_assert(out.size == sizeof wanted - 1 && memcmp(out.data, wanted, out.size) == 0);
+    char *text = cw_arena_strdup(arena, wanted);
+    cr_assert(cw_rank_index_read(&read, text, sizeof wanted - 1, "run.cwi", arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(read.count == 5 && read.entries[4].size == UINT64_MAX && read.entries[1].time_ns == 2);
+    for (size_t i = 0; i < 5; i++) {
+        cr_expect(read.entries[i].rank == entries[i].rank && read.entries[i].size == entries[i].size);
+        cr_expect_str_eq(read.entries[i].name, entries[i].name);
+    }
+    cw_writer_free(&out);
+    cw_arena_destroy(arena);
 }
