@@ -399,6 +399,31 @@ Test(eval_compare, the_least_change)
     }
 }
 
+/* Of single launches: 2 % of a measured value, and anything of an exact count. */
+Test(eval_compare, the_least_change_of_single_launches)
+{
+    static const struct {
+        double factor;
+        bool measured, exact;
+    } rows[] = {
+        {1, false, false}, {1 + 1e-9, false, true}, {1.0203, false, true}, {1.021, true, true}, {0.97, true, true}};
+    for (int i = 0; i < SAMPLE_RANGES; i++)
+        sample_ranges[i].grid[0] = 1 + (uint32_t)i;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        copy();
+        scale(INST, 0, rows[i].factor);
+        compare(CW_BY_KERNEL);
+        const struct cw_match *match = c.matches;
+        while (match->a != 0)
+            match++;
+        enum cw_metric_class *classes = (enum cw_metric_class *)c.classes;
+        classes[0] = CW_CLASS_MEASURED;
+        cr_expect(cw_compare_metric(&c, match, 0).changed == rows[i].measured, "row %zu", i);
+        classes[0] = CW_CLASS_EXACT;
+        cr_expect(cw_compare_metric(&c, match, 0).changed == rows[i].exact, "row %zu", i);
+    }
+}
+
 Test(eval_compare, parts_as_people_say_them)
 {
     cr_expect(cw_compare_part(0, 0) == 0 && cw_compare_part(2, 3) == 0.5 && cw_compare_part(-2, -1) == 0.5 &&
@@ -527,7 +552,7 @@ Test(eval_compare, every_difference)
         {"clocks", "SM 1000 MHz, memory 500 MHz", "SM 1500 MHz, memory 500 MHz", false},
         {"profiler", "range", "sass", true},
         {"passes", "2", "4", true},
-        {"counters of one alone", "2: sm__hits, ...", "2: a__first, ...", true},
+        {"counters of one alone", "3: sm__hits, ...", "3: a__first, ...", true},
         {"recorded by a name", "2: m2, ...", "something else", true},
         {"database", "00000000000000000000000000000000", "00000000000000000000000000ab0000", false},
         {"tool", "test", "other", false},
@@ -540,7 +565,7 @@ Test(eval_compare, every_difference)
     static struct cw_schema_counter counters[SAMPLE_COUNTERS];
     copy();
     memcpy(counters, data.schema.counters, sizeof counters);
-    counters[HITS].name = "z__last", counters[INST].name = "a__first";
+    counters[HITS].name = "z__last", counters[INST].name = "a__first", counters[LOOKUPS].name = "zz__last";
     other.schema.counters = counters;
     other.schema.chip = "HUGE";
     other.schema.pass_count = 4;

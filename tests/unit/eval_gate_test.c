@@ -810,6 +810,18 @@ Test(eval_gate, values_that_one_side_lacks)
     cr_expect(judgement.verdict == CW_SAME && !judgement.finding_count);
 }
 
+Test(eval_gate, values_that_divide_by_zero_everywhere)
+{
+    judge(noisy, INST, 2, 1);
+    for (uint32_t k = 0; k < 2; k++) {
+        comparison.a.means.values[k] = comparison.b.means.values[k] = NAN;
+        comparison.a.means.statuses[k] = comparison.b.means.statuses[k] = CW_VALUE_ZERO_DENOMINATOR;
+    }
+    judge_again();
+    cr_assert(judgement.reason_count == 1 && judgement.finding_count == 0);
+    cr_expect_str_eq(judgement.reasons[0], "no value was compared", "though both have it");
+}
+
 /* |b - a| <= noise * max + floor: 0.1 * 2000 + 100 of 1600 and so on. */
 Test(eval_gate, a_floor_is_added_to_the_noise)
 {
