@@ -406,6 +406,8 @@ Test(eval_groups, of_launches_that_repeat)
     cr_assert(cw_groups_make(&groups, CW_BY_FAMILY, &of, chip, NULL, arena, &err) == CW_OK);
     cr_assert(groups.count == 2 && groups.items[0].count == 6 && groups.items[0].kernels == 1);
     cr_expect(groups.items[0].shapes == 2 && !groups.data.ranges[0].grid[0], "launches of two shapes");
+    for (uint32_t i = 1; i < 6; i++)
+        cr_expect(groups.items[0].ranges[i - 1] < groups.items[0].ranges[i], "in the order of the file");
     cr_assert(cw_groups_make(&groups, CW_BY_RANGE, &of, chip, NULL, arena, &err) == CW_OK);
     cr_assert(groups.count == COUNT && groups.items[5].total == 60 && groups.items[5].used == 1);
 }
