@@ -162,6 +162,19 @@ Test(counter_data, when_the_first_range_began)
     }
 }
 
+Test(counter_data, clocks_of_a_device)
+{
+    static const struct cw_gpu_clocks clocks[] = {
+        {.device = 0}, {.device = 2}, {.device = 2}, {.device = 2}, {.device = 3}};
+    static const uint32_t wanted[][2] = {{1, 0}, {0, 1}, {3, 1}, {1, 4}, {0, 5}};
+    const struct cw_counter_data of = {.clocks_count = 5, .clocks = clocks};
+    for (uint32_t device = 0; device < 5; device++) {
+        uint32_t first;
+        cr_expect(cw_counter_data_clocks(&of, device, &first) == wanted[device][0] && first == wanted[device][1], "%u",
+                  device);
+    }
+}
+
 Test(counter_data, schema_is_the_plans)
 {
     cr_assert(read_bytes(sample.data, sample.size) == CW_OK, "%s", text);

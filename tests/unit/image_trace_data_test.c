@@ -5,6 +5,7 @@
 
 #include "image/counter_data.h"
 #include "image/data_chunks.h"
+#include "image/provenance.h"
 #include "image/trace_data.h"
 #include "tests/support/chunk_edit.h"
 
@@ -283,4 +284,21 @@ Test(trace_data, rows_take_few_bytes)
     cw_trace_write_rows(0, CW_TRACE_KERNEL, ROWS, columns, false, &file);
     cr_assert(read_bytes(&file) == CW_OK, "%s", text);
     cr_assert((file.size - before) / ROWS <= 12, "%zu bytes a row", (file.size - before) / ROWS);
+}
+
+Test(trace_data, what_a_trace_tells_of_its_process)
+{
+    struct cw_provenance found;
+    write_kind(CW_TRACE_KERNEL, 3, false);
+    const struct cw_input input = cw_input_of(file.data, file.size, "t.cwd");
+    cr_assert(cw_counter_data_open(&data, &input, arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_provenance_read(&found, &data, arena, &err) == CW_OK, "%s", err.message);
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < found.count; i++)
+        if (strcmp(found.facts[i].name, "process") == 0) {
+            cr_expect(found.facts[i].value_count == 1 && found.facts[i].chunk == CW_CHUNK_TRACE_PROCESS);
+            cr_expect_str_eq(found.facts[i].values[0], "77");
+            told++;
+        }
+    cr_expect(told == 1);
 }
