@@ -16,29 +16,29 @@ named_files harmless 'é name' 'é name' "$SOURCE/tests/support/lines.cubin"
 
 count=0
 # run FOLDER TEXT NAME-OF-A-FILE WORD COMMAND OUTPUT ERRORS
-run() {
-    d=$1 t=$2 f=$3 w=$4 CW_DATA_DIR=$PWD/$1/data bash -c "$5" >"$6" 2>"$7" </dev/null
+run() { # without a process but those of the command
+    (d=$1 t=$2 f=$3 w=$4 CW_DATA_DIR=$PWD/$1/data; set +u; eval "$5") >"$6" 2>"$7" </dev/null
     status=$?
-    rm -f -- "$3" "$3.yaml" "$1"/data/*/"$3.yaml"
+    for file in "$3" "$3.yaml" "$1"/data/*/"$3.yaml"; do
+        [ ! -e "$file" ] || rm -f -- "$file"
+    done
 }
 # writer NAME COMMAND
 writer() {
-    local wanted
-    count=$((count + 1))
-    run harmless 'é name' file word "$2" harmless.out harmless.err
+    local wanted to
+    count=$((count + 1)) to="printed/$count $1"
+    run harmless 'é name' file word "$2" "$to.harmless" "$to errors.harmless"
     wanted=$status
-    run hostile "$hostile" "$hostile_file" "$hostile_word" "$2" hostile.out hostile.err
-    [ $status = $wanted ] || echo "$1: exit $status, expected $wanted: $(head -c 400 hostile.err | cat -v)"
-    cat harmless.err harmless.out >"printed/$count $1.harmless"
-    cat hostile.err hostile.out >"printed/$count $1.hostile"
-    [ -s "printed/$count $1.hostile" ] || echo "$1: printed nothing"
+    run hostile "$hostile" "$hostile_file" "$hostile_word" "$2" "$to.hostile" "$to errors.hostile"
+    [ $status = $wanted ] || echo "$1: exit $status, expected $wanted: $(head -c 400 "$to errors.hostile" | cat -v)"
+    [ -s "$to.hostile" ] || [ -s "$to errors.hostile" ] || echo "$1: printed nothing"
     # of what cannot be written one line is told
-    if [ $wanted = 0 ] && [ -s harmless.out ] && [ "${SANITIZED:-0}" = 0 ]; then
+    if [ $wanted = 0 ] && [ -s "$to.harmless" ] && [ "${SANITIZED:-0}" = 0 ]; then
         run harmless 'é name' file word "$2" /dev/full full.err
-        told=$(diff full.err harmless.err | grep -c '^< .*: standard output: cannot write: No space left on device$')
+        told=$(diff full.err "$to errors.harmless" | grep -c '^< .*: standard output: cannot write: No space left on device$')
         [ $status = 5 ] && [ "$told" = 1 ] || echo "$1 on a full device: exit $status, $(cat full.err)"
     fi
-    case $1 in *json) cp hostile.out "printed/$count $1.json" ;; esac
+    case $1 in *json) cp "$to.hostile" "$to.json" ;; esac
 }
 
 # metric-eval
