@@ -646,15 +646,16 @@ Test(counter_data, how_plans_differ)
 static void expect_provenance(void (*make)(struct cw_writer *), const char *wanted)
 {
     struct cw_writer file;
-    struct cw_provenance found;
+    const struct cw_provenance_fact *facts;
+    uint32_t count;
     cw_writer_init(&file);
     make(&file);
     const struct cw_input input = cw_input_of(file.data, file.size, "x.cwd");
     cr_assert(cw_counter_data_open(&data, &input, arena, &err) == CW_OK, "%s", err.message);
-    cr_assert(cw_provenance_read(&found, &data, arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_provenance_read(&facts, &count, &data, arena, &err) == CW_OK, "%s", err.message);
     const char *told = "";
-    for (uint32_t i = 0; i < found.count; i++) {
-        const struct cw_provenance_fact *f = &found.facts[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cw_provenance_fact *f = &facts[i];
         told = cw_arena_printf(arena, "%s%.4s %s%s:", told, (const char *)&f->chunk, f->name,
                                f->care == CW_TEXT_KEPT      ? ""
                                : f->care == CW_TEXT_PRIVATE ? " (private)"

@@ -288,16 +288,17 @@ Test(trace_data, rows_take_few_bytes)
 
 Test(trace_data, what_a_trace_tells_of_its_process)
 {
-    struct cw_provenance found;
+    const struct cw_provenance_fact *facts;
+    uint32_t count;
     write_kind(CW_TRACE_KERNEL, 3, false);
     const struct cw_input input = cw_input_of(file.data, file.size, "t.cwd");
     cr_assert(cw_counter_data_open(&data, &input, arena, &err) == CW_OK, "%s", err.message);
-    cr_assert(cw_provenance_read(&found, &data, arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_provenance_read(&facts, &count, &data, arena, &err) == CW_OK, "%s", err.message);
     uint32_t told = 0;
-    for (uint32_t i = 0; i < found.count; i++)
-        if (strcmp(found.facts[i].name, "process") == 0) {
-            cr_expect(found.facts[i].value_count == 1 && found.facts[i].chunk == CW_CHUNK_TRACE_PROCESS);
-            cr_expect_str_eq(found.facts[i].values[0], "77");
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(facts[i].name, "process") == 0) {
+            cr_expect(facts[i].value_count == 1 && facts[i].chunk == CW_CHUNK_TRACE_PROCESS);
+            cr_expect_str_eq(facts[i].values[0], "77");
             told++;
         }
     cr_expect(told == 1);
