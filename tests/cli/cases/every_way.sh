@@ -36,6 +36,6 @@ chmod +x stand/*
 PATH=$PWD/stand:$PATH COUNTERWORKS_BACKEND=sim "$SOURCE/tests/gpu/every_way" "$BIN" out gemm nvtx faults >printed
 echo "exit $?"
 sed -E 's/ +[0-9-]+ s / /; s/ +/ /g; s/ +$//; s/: capture-agent: .*//' printed
-printf '#!/bin/sh\nfor k in 1 2 3; do echo launch _Z7forwardPKiPi; echo launch _Z6updatePiPKi; done >${COUNTERWORKS_SIM:-/dev/null}\n' >stand/program
+printf '#!/bin/sh\nfor k in 1 2 3 4 5; do echo push forward; echo launch _Z7forwardPKiPi; echo pop; echo launch _Z6updatePiPKi; done >${COUNTERWORKS_SIM:-/dev/null}\n' >stand/program
 PATH=$PWD/stand:$PATH COUNTERWORKS_BACKEND=sim "$SOURCE/tests/gpu/every_way" "$BIN" some filters | sed -E 's/ +/ /g; s/ +$//'
 PATH=$PWD/stand:$PATH COUNTERWORKS_BACKEND=sim WAYS='trace batch' "$SOURCE/tests/gpu/every_way" "$BIN" few gemm | sed -E 's/ +[0-9-]+ s / /; s/ +/ /g; s/ +$//'
