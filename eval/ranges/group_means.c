@@ -426,15 +426,13 @@ void cw_group_members_free(struct cw_group_members *m)
 
 /* ---- durations --------------------------------------------------------------------------------------------------- */
 
-static double uncounted_duration(const struct cw_range *range, uint32_t pass_count)
+static double shortest_pass(const struct cw_range *range, uint32_t pass_count)
 {
     double least = NAN;
     for (uint32_t i = 0; i < pass_count; i++)
         if (range->durations[i] > 0)
             least = fmin(least, range->durations[i]);
-    const bool one_pass = pass_count <= 1 || (cw_range_attribute(range, "once") && !cw_range_is_multiplexed(range));
-    return isnan(least) && one_pass && range->end_ns > range->start_ns ? (double)(range->end_ns - range->start_ns)
-                                                                       : least;
+    return least;
 }
 
 double cw_range_duration(const struct cw_counter_data *data, uint32_t range, uint32_t time_column)
@@ -443,7 +441,7 @@ double cw_range_duration(const struct cw_counter_data *data, uint32_t range, uin
     const bool counted = time_column != CW_NO_COLUMN && data->forms[at] > CW_FORM_UNAVAILABLE;
     if (counted && (data->forms[at] == CW_FORM_OVERFLOW || data->forms[at] == CW_FORM_INCOMPLETE))
         return NAN;
-    return counted ? data->rollups[CW_SUM][at] : uncounted_duration(&data->ranges[range], data->schema.pass_count);
+    return counted ? data->rollups[CW_SUM][at] : shortest_pass(&data->ranges[range], data->schema.pass_count);
 }
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
