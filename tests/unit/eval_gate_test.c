@@ -452,7 +452,7 @@ Test(eval_gate, kernels_without_a_difference)
         }
         cr_expect_float_eq(of->noise, quantile * sqrt(part), 1e-9);
         cr_expect_float_eq(summary.greatest, of->noise, 1e-12);
-        cr_expect_eq(of->kernel_count, same, "of %d", same);
+        cr_expect_eq(of->kernel_count, (uint32_t)same, "of %d", same);
         for (uint32_t i = 0; i < of->kernel_count; i++)
             cr_expect_float_eq(of->kernels[i].noise, same == 3 ? 0.005 : quantile * sqrt(2 * part / 6), 1e-9);
         cr_expect_float_eq(summary.least, same ? of->kernels[0].noise : of->noise, 1e-12);
