@@ -255,3 +255,60 @@ bool cw_decimal_read_u32(const char *text, uint32_t *value)
     *value = (uint32_t)number;
     return at > text && !*at && number <= UINT32_MAX;
 }
+
+/* ---- reading exactly --------------------------------------------------------------------------------------------- */
+
+#define FARTHEST (INT64_C(1) << 62)
+
+static int64_t append(int64_t number, int digit)
+{
+    return number >= FARTHEST / 10 ? FARTHEST : number * 10 + digit;
+}
+
+static const char *skip_digits(const char *at, const char *end)
+{
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+/* Reads "e-6", which may be missing. NULL where its digits are. */
+static const char *take_exponent(const char *at, const char *end, int64_t *exponent)
+{
+    enum { MOST = 1 << 24 };
+    *exponent = 0;
+    if (at == end || (*at != 'e' && *at != 'E'))
+        return at;
+    const bool negative = ++at < end && *at == '-';
+    at += at < end && (negative || *at == '+');
+    const char *digits = at;
+    for (at = skip_digits(at, end); digits < at && *exponent < MOST; digits++)
+        *exponent = *exponent * 10 + (*digits - '0');
+    *exponent = negative ? -*exponent : *exponent;
+    return at[-1] >= '0' && at[-1] <= '9' ? at : NULL;
+}
+
+bool cw_decimal_read_shifted(const char *text, size_t size, int shift, int64_t *value)
+{
+    const char *end = text + size;
+    const bool negative = size && *text == '-';
+    const char *digits = text + negative, *at = skip_digits(digits, end);
+    int64_t exponent, sum = 0, before = at - digits; /* before: digits in front of the point */
+    if (at == digits)
+        return false;
+    if (at < end && *at == '.')
+        at = skip_digits(at + 1, end);
+    const char *last = at;
+    if (take_exponent(at, end, &exponent) != end)
+        return false;
+    before += shift + exponent;
+    for (at = digits; at < last && before >= 0; at++)
+        if (*at != '.' && before-- > 0)
+            sum = append(sum, *at - '0');
+        else if (*at != '.')
+            sum += *at >= '5';
+    for (; before > 0 && sum && sum < FARTHEST; before--)
+        sum = append(sum, 0);
+    *value = negative ? -sum : sum;
+    return true;
+}

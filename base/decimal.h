@@ -20,5 +20,8 @@ size_t cw_decimal_u64(uint64_t value, char text[CW_DECIMAL_SIZE]);
 /* Reads a number written in digits alone. False for a sign, a blank or any other character, and for a number that is
  * too large. */
 bool cw_decimal_read_u32(const char *text, uint32_t *value);
+/* Reads "-1700000000.125e6" times 10^shift, rounded to whole; numbers beyond +-2^62 become that. False for any other
+ * text. */
+bool cw_decimal_read_shifted(const char *text, size_t size, int shift, int64_t *value);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "foreign/trace_maker.h"
 
 /* Limit on a value, such as an event. An input has to hold all of it. */
@@ -169,12 +170,68 @@ static int64_t clamped(double value)
     return value >= 0x1p62 ? INT64_C(1) << 62 : value > -0x1p62 ? (int64_t)llround(value) : -(INT64_C(1) << 62);
 }
 
-/* 0 stands for an unknown time, so that a trace from 0 on begins at 1. */
-static uint64_t time_of(const struct scan *s, double microseconds)
+/* ---- times: a double has microseconds since 1970 in steps of 256 ns, so that they are read from the text -------- */
+
+static const char *skip_blanks(const char *at, const char *end)
 {
-    const int64_t ns = clamped(microseconds * 1000);
-    const int64_t all = ns > 0 && s->base_ns > INT64_MAX - ns ? INT64_MAX : s->base_ns + ns;
-    return all > 0 ? (uint64_t)all : 1;
+    while (at < end && is_blank(*at))
+        at++;
+    return at;
+}
+
+static const char *skip_string(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\';
+    return at < end ? at + 1 : end;
+}
+
+/* The text of a member's number within the kept value, which is an object; NULL for none. The last one counts. */
+static const char *number_text(const struct scan *s, const char *key, size_t *size)
+{
+    const char *at = (const char *)s->value.data, *end = at + s->value.size, *found = NULL;
+    const size_t length = strlen(key);
+    for (int depth = 0; at < end;) {
+        const char *from = at + 1;
+        depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+        at = *at == '"' ? skip_string(at, end) : at + 1;
+        if (depth != 1 || from[-1] != '"' || (size_t)(at - from) != length + 1 || memcmp(from, key, length) != 0)
+            continue;
+        at = skip_blanks(at, end);
+        if (at == end || *at != ':')
+            continue;
+        found = skip_blanks(at + 1, end);
+        found += found < end && *found == '"';
+        at = found;
+        while (at < end && !is_blank(*at) && *at != ',' && *at != '}' && *at != '"')
+            at++;
+        *size = (size_t)(at - found);
+        at += at < end && *at == '"';
+    }
+    return found;
+}
+
+/* Reads microseconds as ns. False where there is no such number. */
+static bool read_time(const struct scan *s, const json_t *event, const char *key, int64_t *ns)
+{
+    size_t size = 0;
+    const double rounded = number(event, key, NAN);
+    const char *exact = isfinite(rounded) ? number_text(s, key, &size) : NULL;
+    if (!exact || !cw_decimal_read_shifted(exact, size, 3, ns))
+        *ns = clamped(rounded * 1000);
+    return isfinite(rounded);
+}
+
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* 0 stands for an unknown time, so that a trace from 0 on begins at 1. */
+static uint64_t time_of(int64_t ns)
+{
+    return ns > 0 ? (uint64_t)ns : 1;
 }
 
 /* ---- the file's own members ------------------------------------------------------------------------------------- */
@@ -218,8 +275,9 @@ static void take_gpus(struct scan *s, const json_t *value)
 
 static void take_base(struct scan *s, const json_t *value)
 {
-    s->base_ns = json_is_number(value) ? clamped(json_number_value(value)) : 0;
-    s->base_ns = json_is_integer(value) ? (int64_t)json_integer_value(value) : s->base_ns;
+    const char *exact = (const char *)s->value.data;
+    if (!json_is_number(value) || !cw_decimal_read_shifted(exact, s->value.size, 0, &s->base_ns))
+        s->base_ns = 0;
 }
 
 static void take_rank(struct scan *s, const json_t *value)
@@ -356,13 +414,15 @@ static void take_event(struct scan *s, const json_t *of)
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
         if (strcmp(text(of, "cat"), categories[i].name) == 0)
             c = &categories[i];
-    const double start = number(of, "ts", NAN), length = number(of, "dur", NAN);
-    if (!c || strcmp(text(of, "ph"), "X") != 0 || !(start == start) || !(length >= 0))
+    int64_t start, length;
+    if (!c || strcmp(text(of, "ph"), "X") != 0 || !read_time(s, of, "ts", &start) ||
+        !read_time(s, of, "dur", &length) || length < 0)
         return;
     struct event e = {.args = json_object_get(of, "args"), .name = text(of, "name")};
     cw_made_row_begin(e.row);
-    e.row[CW_FIELD_START] = time_of(s, start);
-    e.row[CW_FIELD_END] = time_of(s, start + length);
+    start = sum_of(s->base_ns, start);
+    e.row[CW_FIELD_START] = time_of(start);
+    e.row[CW_FIELD_END] = time_of(sum_of(start, length));
     e.row[CW_FIELD_CORRELATION] = whole(e.args, "correlation");
     if (c->of_host) {
         e.row[CW_FIELD_THREAD] = whole(of, "tid");

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +103,15 @@ Test(decimal, whole)
 
 Test(decimal, reads_digits_alone)
 {
-    static const char *const bad[] = {"", " 1", "1 ", "+1", "-1", "1.0", "0x1", "4294967296", "18446744073709551616",
+    static const char *const bad[] = {"",
+                                      " 1",
+                                      "1 ",
+                                      "+1",
+                                      "-1",
+                                      "1.0",
+                                      "0x1",
+                                      "4294967296",
+                                      "18446744073709551616",
                                       "99999999999999999999999999999999999999999"};
     uint32_t value;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -110,4 +119,37 @@ Test(decimal, reads_digits_alone)
     cr_expect(cw_decimal_read_u32("0", &value) && value == 0);
     cr_expect(cw_decimal_read_u32("4294967295", &value) && value == UINT32_MAX);
     cr_expect(cw_decimal_read_u32("00000000000000000007", &value) && value == 7);
+}
+
+Test(decimal, shifted_numbers_are_exact)
+{
+    static const struct {
+        const char *text;
+        int shift;
+        int64_t value;
+    } good[] = {{"1700000000000000001", 0, INT64_C(1700000000000000001)},
+                {"1700000000000001", 3, INT64_C(1700000000000001000)},
+                {"1700000000000001.234", 3, INT64_C(1700000000000001234)},
+                {"-1700000000000001.2345", 3, INT64_C(-1700000000000001235)},
+                {"1.7000000000000012344E15", 3, INT64_C(1700000000000001234)},
+                {"17e+14", 3, INT64_C(1700000000000000000)},
+                {"0.1", 3, 100},
+                {"0.0005", 3, 1},
+                {"0.0004999", 3, 0},
+                {"5e-5", 3, 0},
+                {"9.9996", 3, 10000},
+                {"0", 3, 0},
+                {"0e999999999999", 3, 0},
+                {"00000000000000000000000000000000001", 0, 1},
+                {"1e999999999999", 3, INT64_C(1) << 62},
+                {"-99999999999999999999", 0, -(INT64_C(1) << 62)},
+                {"1e-999999999999", 3, 0}};
+    static const char *const bad[] = {"", "-", ".5", "+1", " 1", "1 ", "1e", "1e-", "1.5.5", "0x10", "nan", "1,5"};
+    int64_t value;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        cr_expect(cw_decimal_read_shifted(good[i].text, strlen(good[i].text), good[i].shift, &value) &&
+                      value == good[i].value,
+                  "%s: %" PRId64, good[i].text, value);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_expect(!cw_decimal_read_shifted(bad[i], strlen(bad[i]), 0, &value), "'%s'", bad[i]);
 }
