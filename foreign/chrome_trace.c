@@ -228,12 +228,6 @@ static int64_t sum_of(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* 0 stands for an unknown time, so that a trace from 0 on begins at 1. */
-static uint64_t time_of(int64_t ns)
-{
-    return ns > 0 ? (uint64_t)ns : 1;
-}
-
 /* ---- the file's own members ------------------------------------------------------------------------------------- */
 
 static void take_gpu(struct scan *s, const json_t *of)
@@ -380,6 +374,20 @@ static void put_memset(struct scan *s, struct event *e)
     put_memory(s, e, CW_FIELD_MEMORY, memory);
 }
 
+/* Both stay unknown where there is no such time: Kineto has 0 for events that CUPTI could not time. A trace that counts
+ * from 0 on begins at 1. */
+static void put_times(const struct scan *s, struct event *e, const json_t *of)
+{
+    int64_t start, length;
+    if (!read_time(s, of, "ts", &start) || !read_time(s, of, "dur", &length) || length < 0)
+        return;
+    const int64_t from = sum_of(s->base_ns, start);
+    if (from < 0 || (!length && (!start || !from)))
+        return;
+    e->row[CW_FIELD_START] = from ? (uint64_t)from : 1;
+    e->row[CW_FIELD_END] = (uint64_t)sum_of(from, length);
+}
+
 static void put_call(struct scan *s, struct event *e)
 {
     put_text(s, e, CW_FIELD_NAME, e->name);
@@ -414,15 +422,11 @@ static void take_event(struct scan *s, const json_t *of)
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
         if (strcmp(text(of, "cat"), categories[i].name) == 0)
             c = &categories[i];
-    int64_t start, length;
-    if (!c || strcmp(text(of, "ph"), "X") != 0 || !read_time(s, of, "ts", &start) ||
-        !read_time(s, of, "dur", &length) || length < 0)
+    if (!c || strcmp(text(of, "ph"), "X") != 0)
         return;
     struct event e = {.args = json_object_get(of, "args"), .name = text(of, "name")};
     cw_made_row_begin(e.row);
-    start = sum_of(s->base_ns, start);
-    e.row[CW_FIELD_START] = time_of(start);
-    e.row[CW_FIELD_END] = time_of(sum_of(start, length));
+    put_times(s, &e, of);
     e.row[CW_FIELD_CORRELATION] = whole(e.args, "correlation");
     if (c->of_host) {
         e.row[CW_FIELD_THREAD] = whole(of, "tid");

@@ -314,12 +314,26 @@ static const char *word_of(const struct reading *r, enum reads reads, int64_t va
     return value >= 0 && value < MOST_MEMORY_KINDS ? r->memory[value] : "";
 }
 
-static uint64_t time_of(const struct reading *r, int64_t ns)
+/* Both times stay unknown where one is not there, and where both are 0, as of events that CUPTI could not time. A trace
+ * that counts from 0 on begins at 1. Returns whether there is an end. */
+static bool put_times(const struct reading *r, const struct table *t, sqlite3_stmt *s, cw_made_row row)
 {
-    int64_t all;
-    if (__builtin_add_overflow(ns, r->start_ns, &all))
-        return 0;
-    return all > 0 ? (uint64_t)all : 1;
+    int64_t times[2] = {0};
+    bool has[2] = {false};
+    for (int i = 0; t->columns[i].name; i++)
+        if (t->columns[i].reads == TIME && sqlite.sqlite3_column_type(s, i) != SQLITE_NULL) {
+            const bool end = t->columns[i].field == CW_FIELD_END;
+            times[end] = sqlite.sqlite3_column_int64(s, i);
+            has[end] = true;
+        }
+    bool known = has[0] && has[1] && (times[0] || times[1]);
+    for (int i = 0; i < 2; i++)
+        known = known && !__builtin_add_overflow(times[i], r->start_ns, &times[i]) && times[i] >= 0;
+    if (known) {
+        row[CW_FIELD_START] = times[0] ? (uint64_t)times[0] : 1;
+        row[CW_FIELD_END] = times[1] ? (uint64_t)times[1] : 1;
+    }
+    return has[1];
 }
 
 static uint32_t process_of(int64_t global)
@@ -351,9 +365,6 @@ static void put(struct reading *r, const struct column *c, int64_t value, const 
     case NUMBER:
         *to = value >= 0 ? (uint64_t)value : CW_TRACE_UNKNOWN;
         break;
-    case TIME:
-        *to = time_of(r, value);
-        break;
     case STRING:
     case CALL:
         *to = string_of(r, process, value, c->reads == CALL);
@@ -367,6 +378,7 @@ static void put(struct reading *r, const struct column *c, int64_t value, const 
     case THREAD:
         *to = (uint64_t)value & 0xffffff;
         break;
+    case TIME:
     case PROCESS:
         break;
     default:
@@ -384,7 +396,8 @@ static void take_row(struct reading *r, const struct table *t, sqlite3_stmt *s)
         if (sqlite.sqlite3_column_type(s, i) != SQLITE_NULL)
             put(r, &t->columns[i], sqlite.sqlite3_column_int64(s, i), t->columns[i].reads == TEXT ? text_at(s, i) : "",
                 process, row);
-    if (t->kind == CW_TRACE_NVTX_RANGE && (!row[CW_FIELD_TYPE] || !row[CW_FIELD_END]))
+    const bool ends = put_times(r, t, s, row);
+    if (t->kind == CW_TRACE_NVTX_RANGE && (!row[CW_FIELD_TYPE] || !ends))
         return;
     if (row[CW_FIELD_GRAPH] == CW_TRACE_UNKNOWN && row[CW_FIELD_GRAPH_NODE] != CW_TRACE_UNKNOWN)
         row[CW_FIELD_GRAPH] = row[CW_FIELD_GRAPH_NODE] >> 32; /* the upper half names the graph */

@@ -14,3 +14,18 @@ kernels 1700000000000000 1 1700000000000003 1 1700000000000006.001 0.1 '"1700000
 times us.json
 { printf '{"baseTimeNanoseconds": 1700000000000000001, '; kernels 1.001 0.999 3 0 | cut -c2-; } >base.json
 times base.json
+echo "== events without a time"
+lost() { counterworks "$1" 2>&1 | sed -n '1,2p;/^Lost/p'; metric-eval show "$1" | grep ^untimed; times "$1"; }
+kernels 1700000000000000 1 0 0 1700000000000001 -1 null 1 1700000000000002 null -1 0 1700000000000003 '"inf"' 1700000000000004 2 | sed 's/"ts": null, //' >untimed.json
+lost untimed.json
+kernels 0 0.001 0.005 0 >zero.json
+lost zero.json
+{ printf '{"baseTimeNanoseconds": 1700000000000000001, '; kernels -1700000000000000.001 0 0 0 1 1 | cut -c2-; } >base.json
+lost base.json
+sqlite3 untimed.sqlite "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);
+INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000000000000);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 0, 0, 7), (1000, 2000, 0, 7), (NULL, 3000, 0, 7), (4000, NULL, 0, 7), (9223372036854775807, 9223372036854775807, 0, 7), (-1800000000000000000, 5000, 0, 7), (7000, 6000, 0, 7), (0, 10, 0, 7);
+CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER);
+INSERT INTO NVTX_EVENTS VALUES (0, 0, 59, 'untimed', 1), (500, NULL, 59, 'open', 1), (500, 2500, 59, 'step', 1);"
+lost untimed.sqlite
