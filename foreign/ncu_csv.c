@@ -53,9 +53,9 @@ struct table {
     struct cw_error *err;
     struct cw_arena *arena;
     const char *at, *end; /* of what is left */
-    uint32_t line;
-    char *text;         /* the cells of a line, each with a NUL */
-    const char **cells; /* of the line */
+    uint32_t line, row;   /* row: the line where the cells begin */
+    char *text;           /* the cells of a line, each with a NUL */
+    const char **cells;   /* of the line */
     size_t cell_count, cell_room;
     size_t column[HEADS], column_count; /* SIZE_MAX: there is none */
     bool is_long;                       /* a line for each value */
@@ -125,6 +125,7 @@ static enum cw_status take_line(struct table *t)
         t->at = newline ? newline + 1 : t->end;
     }
     const char *at = t->at;
+    t->row = t->line;
     while (at < t->end && *at == '"') {
         char *cell = to;
         at = take_cell(at, t->end, &to);
@@ -156,17 +157,65 @@ static const char *head_cell(const struct table *t, enum head head)
 
 /* ---- numbers and units ------------------------------------------------------------------------------------------ */
 
-/* "1,234.5"; instances of a metric may follow in brackets. NaN for any other text. */
-static double number_of(const char *text)
+static size_t digits_at(const char *text)
 {
-    char plain[64], *end;
-    size_t used = 0;
-    for (; *text && *text != ' ' && used + 1 < sizeof plain; text++)
-        if (*text != ',')
-            plain[used++] = *text;
-    plain[used] = 0;
-    const double value = strtod(plain, &end);
-    return used && !*end && isfinite(value) ? value : NAN;
+    return strspn(text, "0123456789");
+}
+
+/* Copies digits without the commas between groups of three. Returns what is behind them; NULL for other commas. */
+static const char *take_groups(const char *text, char **to)
+{
+    size_t count = digits_at(text);
+    const bool grouped = text[count] == ',';
+    if (!count || (grouped && (count > 3 || *text == '0')))
+        return NULL;
+    memcpy(*to, text, count);
+    *to += count;
+    for (text += count; *text == ','; text += count + 1, *to += count)
+        if ((count = digits_at(text + 1)) == 3)
+            memcpy(*to, text + 1, count);
+        else
+            return NULL;
+    return text;
+}
+
+/* Takes "1,234.5", or "1.5e+19"; instances of a metric may follow in brackets. NULL for any other text. */
+static const char *take_number(const char *text, char *to)
+{
+    text = take_groups(text, &to);
+    if (text && *text == '.' && digits_at(text + 1)) {
+        const size_t count = 1 + digits_at(text + 1);
+        memcpy(to, text, count);
+        to += count;
+        text += count;
+    }
+    if (text && (*text == 'e' || *text == 'E')) {
+        const size_t sign = text[1] == '-' || text[1] == '+', count = digits_at(text + 1 + sign);
+        memcpy(to, text, 1 + sign + count);
+        to += 1 + sign + count;
+        text += count ? 1 + sign + count : 0;
+    }
+    if (!text)
+        return NULL;
+    *to = 0;
+    const char *behind = text + strspn(text, " ");
+    return *behind && (*behind != '(' || behind == text) ? NULL : text;
+}
+
+/* Reads a number as ncu writes it in the locale "C"; NaN for texts such as "n/a". False for a number in another form:
+ * "1.234,5" and "1 234,5" are of other locales. */
+static bool read_number(const char *text, double *value)
+{
+    char plain[512] = "";
+    const char *begin = text + (*text == '-' || *text == '+'), *end;
+    const bool numeric = digits_at(begin + (*begin == ',' || *begin == '.')) != 0;
+    *value = NAN;
+    if (!numeric)
+        return true;
+    end = strcspn(begin, " ") < sizeof plain ? take_number(begin, plain) : NULL;
+    *value = end ? strtod(plain, NULL) : NAN;
+    *value = isfinite(*value) ? *text == '-' ? -*value : *value : NAN;
+    return end != NULL;
 }
 
 /* How many of our units one of `word` is: of time ns, or for `per` one over seconds; K, M, G and T of any other. */
@@ -192,13 +241,38 @@ static double scale_of(const char *unit)
     return unit_word(unit, length, false) / (slash ? unit_word(slash + 1, strlen(slash + 1), true) : 1);
 }
 
-/* "(256, 1, 1)", or one number. */
+/* Takes "1024", or "1,024" in the groups of any locale. NULL without a digit. */
+static const char *take_whole(const char *text, uint64_t *value)
+{
+    const char *begin = text;
+    *value = 0;
+    while (isdigit((unsigned char)*text) || (text > begin && *text && strchr(".,'", *text) && digits_at(text + 1) == 3))
+        if (isdigit((unsigned char)*text++))
+            *value = *value < UINT64_MAX / 16 ? 10 * *value + (uint64_t)(text[-1] - '0') : UINT64_MAX;
+    return text > begin ? text : NULL;
+}
+
+/* 0 for other texts. */
+static uint64_t whole(const char *text)
+{
+    uint64_t value;
+    const char *end = take_whole(text, &value);
+    return end && !*end && value <= UINT64_C(1) << 53 ? value : 0;
+}
+
+/* "(256, 1, 1)", or one number; 0 for other texts. */
 static void read_sizes(uint32_t size[3], const char *text)
 {
-    unsigned long long read[3] = {0, 1, 1};
-    const int count = sscanf(text, *text == '(' ? "(%llu, %llu, %llu)" : "%llu", &read[0], &read[1], &read[2]);
+    static const char *const behind[] = {", ", ", ", ")"};
+    uint64_t read[3] = {whole(text), 1, 1};
+    const char *at = *text == '(' ? text + 1 : NULL;
+    for (int i = 0; i < 3 && at; i++) {
+        const size_t length = strlen(behind[i]);
+        at = take_whole(at, &read[i]);
+        at = at && strncmp(at, behind[i], length) == 0 ? at + length : NULL;
+    }
     for (int i = 0; i < 3; i++)
-        size[i] = count > 0 && read[i] <= UINT32_MAX ? (uint32_t)read[i] : 0;
+        size[i] = (at || *text != '(') && read[i] <= UINT32_MAX ? (uint32_t)read[i] : 0;
 }
 
 /* ---- the first reading: names ------------------------------------------------------------------------------------ */
@@ -263,7 +337,7 @@ static enum cw_status find_chip(struct table *t, const char *product)
         return CW_OK;
     if (cw_chip_load(&t->chip, NULL, name, t->arena, NULL) == CW_OK)
         return CW_OK;
-    return cw_error_at(t->err, CW_ERR_UNSUPPORTED, t->input->name, t->line - 1, 1,
+    return cw_error_at(t->err, CW_ERR_UNSUPPORTED, t->input->name, t->row, 1,
                        "found the compute capability '%.16s', expected one of a chip in the database", capability);
 }
 
@@ -394,12 +468,6 @@ static enum cw_status end_launch(struct table *t)
     return put(t, &out);
 }
 
-static uint64_t whole(const char *text)
-{
-    const double value = number_of(text);
-    return value >= 0 && value <= 0x1p53 ? (uint64_t)value : 0;
-}
-
 static enum cw_status begin_launch(struct table *t)
 {
     const uint64_t device = whole(head_cell(t, DEVICE)), process = whole(head_cell(t, PROCESS));
@@ -445,12 +513,19 @@ static enum cw_status put_attribute(struct table *t, const char *key, const char
 static enum cw_status put_value(struct table *t, const struct column *c, const char *text)
 {
     const struct metric *m = c->metric;
-    const double value = number_of(text) * c->scale;
+    double value;
     char number[32];
+    if (m->use == LEFT_OUT)
+        return CW_OK;
     if (m->use == DEVICE_NAME)
         return put_attribute(t, "name", text);
+    if (!read_number(text, &value))
+        return cw_error_at(t->err, CW_ERR_INPUT, t->input->name, t->row, 1,
+                           "found the number '%.40s' of %.100s, expected one such as 1,234.5: run ncu with LC_ALL=C",
+                           text, m->name);
     if (isnan(value))
         return CW_OK;
+    value *= c->scale;
     if (m->use == DEVICE_FACT) {
         snprintf(number, sizeof number, "%.0f", value);
         return put_attribute(t, cw_fact(m->index)->key, number);

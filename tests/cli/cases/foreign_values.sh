@@ -29,3 +29,25 @@ INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 0, 0, 7), (1000, 2000, 0, 7), 
 CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER);
 INSERT INTO NVTX_EVENTS VALUES (0, 0, 59, 'untimed', 1), (500, NULL, 59, 'open', 1), (500, 2500, 59, 'step', 1);"
 lost untimed.sqlite
+echo "== numbers of ncu in locales"
+head='"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC"'
+metrics() { # VALUE..: the time of a launch each
+    printf '%s,"Section Name","Metric Name","Metric Unit","Metric Value"\n' "$head"
+    id=0
+    for value; do
+        printf '"%d","1","a","h","k","1","7","(32, 1, 1)","(1, 1, 1)","0","9.0","x","gpu__time_duration.sum","usecond","%s"\n' $id "$value"
+        id=$((id + 1))
+    done
+}
+column() { cut -d, -f"$(head -1 "$2" | tr , '\n' | grep -n "^$1\$" | cut -d: -f1)" "$2" | tail -n +2; }
+metrics 1234.5 1,234.5 1,234,567 12 0 0.25 -1.5 1.844674407370955e+19 1E3 '1,234.5 (1; 2,3; 4)' n/a nan '(!) nan' '' ' 5' >c.csv
+metric-eval c.csv -q -m gpu__time_duration.sum --csv table.csv && column gpu__time_duration.sum table.csv
+for value in 1.234,5 '1 234,5' '1 234.5' '1’234.5' "1'234.5" 12,5 0,125 1234,567 12,34,567 1,234,56 1.234.567 1,234e 1. ,5 .5 12.5% 0x10; do
+    metrics 2 "$value" >other.csv; metric-eval other.csv -q; echo "status $?"
+done
+{ printf '%s,"gpu__time_duration.sum","smsp__inst_executed.sum","launch__registers_per_thread","launch__func_cache_config"\n"","","","","","","","","","","","us","inst","register/thread",""\n' "$head"
+  printf '"0","4.711","a","h","k","1","7","(1,024, 1, 1)","(1.000, 64, 1)","0","9.0","1.5","1,000","32","1,5"\n'
+  printf '"1","1","a","h","k","1","7","(32, 1, 1)","(64, 1, 1)","0","9.0","1.5","1,000","32,0","1"'; } >wide.csv
+metric-eval wide.csv -q
+head -3 wide.csv >good.csv; metric-eval good.csv -q --csv table.csv && for name in process grid_x grid_y grid_z block_x smsp__inst_executed.sum; do column $name table.csv; done
+sed '3s/"9.0"/"2.0"/' wide.csv >chip.csv; metric-eval chip.csv -q
