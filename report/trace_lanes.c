@@ -120,12 +120,17 @@ static int by_time(const void *a, const void *b)
     return x->count != y->count ? (x->count < y->count) - (x->count > y->count) : (x > y) - (x < y);
 }
 
+/* Writes unknown sizes as 0, other unknown numbers as null. */
 static void put_shape(FILE *out, const struct cw_timeline_shape *s)
 {
-    const uint64_t numbers[] = {s->grid[0],  s->grid[1],   s->grid[2],       s->block[0],      s->block[1],
-                                s->block[2], s->registers, s->static_shared, s->dynamic_shared};
+    const uint64_t registers = s->registers == CW_TIMELINE_NONE ? CW_TRACE_UNKNOWN : s->registers;
+    const uint64_t numbers[] = {s->grid[0],  s->grid[1], s->grid[2],       s->block[0],      s->block[1],
+                                s->block[2], registers,  s->static_shared, s->dynamic_shared};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        cw_put_count(out, i ? "," : ",\"shape\":[", numbers[i]);
+        if (numbers[i] == CW_TRACE_UNKNOWN)
+            fputs(",null", out);
+        else
+            cw_put_count(out, i ? "," : ",\"shape\":[", numbers[i]);
     fputs("]", out);
 }
 

@@ -397,17 +397,24 @@ static uint64_t gpu_time(const void *list, uint32_t i)
     return l->w->t->gpu[l->first + i].start;
 }
 
+static void note_bytes_of(struct work *w, const char *name, uint64_t bytes)
+{
+    if (bytes != CW_TRACE_UNKNOWN)
+        note_number(w, name, bytes);
+}
+
 static void note_shape(struct work *w, uint32_t number)
 {
     const struct cw_timeline_shape *s = &w->t->shapes[number];
     note_text(w, "grid", size_of(w, w->grids, number, s->grid));
     note_text(w, "block", size_of(w, w->blocks, number, s->block));
     note_text(w, "cluster", size_of(w, w->clusters, number, s->cluster));
-    note_number(w, "registers_per_thread", s->registers);
-    note_number(w, "static_shared_bytes", s->static_shared);
-    note_number(w, "dynamic_shared_bytes", s->dynamic_shared);
+    if (s->registers != CW_TIMELINE_NONE)
+        note_number(w, "registers_per_thread", s->registers);
+    note_bytes_of(w, "static_shared_bytes", s->static_shared);
+    note_bytes_of(w, "dynamic_shared_bytes", s->dynamic_shared);
     if (s->local_per_thread)
-        note_number(w, "local_bytes_per_thread", s->local_per_thread);
+        note_bytes_of(w, "local_bytes_per_thread", s->local_per_thread);
 }
 
 static void note_bytes(struct work *w, const struct cw_timeline_gpu *g)

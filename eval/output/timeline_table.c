@@ -179,17 +179,22 @@ static void find_item(struct kind_rows *k, size_t block, uint32_t row)
 
 /* ---- cells ------------------------------------------------------------------------------------------------------ */
 
+static uint64_t size_cell(uint32_t size)
+{
+    return size ? size : CW_TRACE_UNKNOWN;
+}
+
 static uint64_t shape_field(const struct cw_timeline_shape *s, enum cw_trace_field field)
 {
     if (field >= CW_FIELD_GRID_X && field <= CW_FIELD_GRID_Z)
-        return s->grid[field - CW_FIELD_GRID_X];
+        return size_cell(s->grid[field - CW_FIELD_GRID_X]);
     if (field >= CW_FIELD_BLOCK_X && field <= CW_FIELD_BLOCK_Z)
-        return s->block[field - CW_FIELD_BLOCK_X];
+        return size_cell(s->block[field - CW_FIELD_BLOCK_X]);
     switch (field) {
     case CW_FIELD_NAME:
         return s->name;
     case CW_FIELD_REGISTERS:
-        return s->registers;
+        return s->registers == CW_TIMELINE_NONE ? CW_TRACE_UNKNOWN : s->registers;
     case CW_FIELD_STATIC_SHARED:
         return s->static_shared;
     case CW_FIELD_DYNAMIC_SHARED:

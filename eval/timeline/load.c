@@ -181,14 +181,13 @@ static bool take_shape(struct cw_timeline_work *w, const struct cw_trace_rows *r
     if (at == CW_NO_KEY || at < t->shape_count) /* repeated rows are equal */
         return at != CW_NO_KEY;
     struct cw_timeline_shape *shape = &t->shapes[t->shape_count++];
-    *shape = (struct cw_timeline_shape){
-        .process = rows->process,
-        .name = get_name(w, rows, CW_FIELD_NAME, i),
-        .id = id,
-        .registers = get32(rows, CW_FIELD_REGISTERS, i, 0),
-        .static_shared = get(rows, CW_FIELD_STATIC_SHARED, i) + 1 ? get(rows, CW_FIELD_STATIC_SHARED, i) : 0,
-        .dynamic_shared = get(rows, CW_FIELD_DYNAMIC_SHARED, i) + 1 ? get(rows, CW_FIELD_DYNAMIC_SHARED, i) : 0,
-        .local_per_thread = get(rows, CW_FIELD_LOCAL_PER_THREAD, i) + 1 ? get(rows, CW_FIELD_LOCAL_PER_THREAD, i) : 0};
+    *shape = (struct cw_timeline_shape){.process = rows->process,
+                                        .name = get_name(w, rows, CW_FIELD_NAME, i),
+                                        .id = id,
+                                        .registers = get32(rows, CW_FIELD_REGISTERS, i, CW_TIMELINE_NONE),
+                                        .static_shared = get(rows, CW_FIELD_STATIC_SHARED, i),
+                                        .dynamic_shared = get(rows, CW_FIELD_DYNAMIC_SHARED, i),
+                                        .local_per_thread = get(rows, CW_FIELD_LOCAL_PER_THREAD, i)};
     for (int a = 0; a < 3; a++) {
         shape->grid[a] = get32(rows, CW_FIELD_GRID_X + a, i, 0);
         shape->block[a] = get32(rows, CW_FIELD_BLOCK_X + a, i, 0);

@@ -39,7 +39,8 @@ struct cw_timeline {
         const char *text;  /* as the file has it */
         const char *shown; /* a kernel's for people; a call's without its version: cudaLaunchKernel */
     } * names;
-    /* Properties common to launches of a kernel; 0 unknown. */
+    /* Properties common to launches of a kernel. Unknown are a size of 0, registers of CW_TIMELINE_NONE, and bytes of
+     * CW_TRACE_UNKNOWN. */
     struct cw_timeline_shape {
         uint32_t process, name;
         uint64_t id;

@@ -15,9 +15,10 @@ function factsOf(trace, item) {
   }
   if (w.shape) {
     const [gx, gy, gz, bx, by, bz, registers, fixed, dynamic] = w.shape;
-    rows.push(["Grid × block", `${size([gx, gy, gz])} × ${size([bx, by, bz])}`]);
+    const shared = [[fixed, "static"], [dynamic, "dynamic"]].filter(([bytes]) => bytes !== null);
+    if (gx || bx) rows.push(["Grid × block", [[gx, gy, gz], [bx, by, bz]].map(xyz => xyz[0] ? size(xyz) : missing).join(" × ")]);
     if (registers) rows.push(["Registers a thread", count(registers)]);
-    rows.push(["Shared memory a block", `${bytesText(fixed)} static, ${bytesText(dynamic)} dynamic`]);
+    if (shared.length) rows.push(["Shared memory a block", shared.map(([bytes, word]) => `${bytesText(bytes)} ${word}`).join(", ")]);
   }
   if ((kind === "copy" || kind === "memset") && level.value[i] >= 0) rows.push(["Bytes", `${count(level.value[i])}, ${rateText(level.value[i], length)}`]);
   if (w.note !== undefined) rows.push(["Memory", trace.names[w.note]]);

@@ -160,6 +160,10 @@ Test(timeline, lanes_are_in_order)
     cr_assert_str_eq(t.names[g[1].name].text, "HtoD");
     cr_assert_str_eq(t.names[g[1].from].text, "pinned");
     cr_assert(g[0].name == g[4].name && g[0].shape != g[4].shape && t.shapes[g[4].shape].grid[0] == 16);
+    const struct cw_timeline_shape *known = &t.shapes[g[0].shape], *unknown = &t.shapes[g[4].shape];
+    cr_assert(known->registers == 40 && unknown->registers == CW_TIMELINE_NONE && !unknown->block[0]);
+    cr_assert(unknown->static_shared == CW_TRACE_UNKNOWN && unknown->dynamic_shared == CW_TRACE_UNKNOWN);
+    cr_assert(unknown->local_per_thread == CW_TRACE_UNKNOWN);
     cr_assert_str_eq(t.names[g[0].name].text, "_Z4gemmIfEvPT_");
     cr_assert_str_eq(t.names[g[0].name].shown, "void gemm<float>(float*)");
     cr_assert_str_eq(cw_timeline_attribute(&t, 1, "rank"), "3");

@@ -51,3 +51,13 @@ done
 metric-eval wide.csv -q
 head -3 wide.csv >good.csv; metric-eval good.csv -q --csv table.csv && for name in process grid_x grid_y grid_z block_x smsp__inst_executed.sum; do column $name table.csv; done
 sed '3s/"9.0"/"2.0"/' wide.csv >chip.csv; metric-eval chip.csv -q
+echo "== kernels of an unknown shape"
+kernels 1700000000000000 1 >shape.json
+kernels 1700000000000000 1 1700000000000009 1 | sed 's/"stream": 7\(.*"stream": 7\)/"stream": 7, "grid": [64, 1, 1], "block": [256, 1, 1], "registers per thread": 0\1/' >both.json
+for file in shape both; do
+    metric-eval $file.json -q --kind kernel --csv - | cut -d, -f3-
+    metric-eval $file.json -q --json - | grep "\"stream\""
+done
+metric-eval both.json -q -o both.h5 && h5dump -d /timeline/kernel/grid_x -d /timeline/kernel/registers_per_thread -y both.h5 | grep -A1 "^   DATA {"
+metric-eval export both.json -o both.chrome.json -q && grep "\"kernel\"" both.chrome.json
+metric-eval both.json -q --report both.html --force && grep -o '"shape":[^}]*' both.html
