@@ -84,6 +84,13 @@ bool cw_file_is_same(const char *a, const char *b)
     return !is_a && !is_b && strcmp(a, b) == 0;
 }
 
+enum cw_status cw_file_keep(const char *output, const char *input, const char *kind, struct cw_error *err)
+{
+    if (!output || !input || cw_file_is_standard(output) || !cw_file_is_same(input, output))
+        return CW_OK;
+    return cw_error_set(err, CW_ERR_USAGE, "found %s as %s and output, expected another file for each", output, kind);
+}
+
 /* ---- kinds of files --------------------------------------------------------------------------------------------- */
 
 const struct cw_file_kind cw_file_plan = {"a config image", true, {CW_FILE_HEAD_PLAN}};

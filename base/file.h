@@ -25,6 +25,10 @@ void cw_bytes_free(struct cw_bytes *bytes);
 /* Whether two paths lead to one regular file, or are the same path if no file is there yet. */
 bool cw_file_is_same(const char *a, const char *b);
 
+/* Refuses an output that would replace an input: CW_ERR_USAGE if both paths lead to one file. "-", and NULL for no
+ * file, are never the same. `kind`: of the input, "capture". */
+enum cw_status cw_file_keep(const char *output, const char *input, const char *kind, struct cw_error *err);
+
 /* A kind of file, recognized by its first bytes. */
 struct cw_file_kind {
     const char *name;      /* "a capture" */

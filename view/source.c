@@ -193,8 +193,16 @@ static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
     return status;
 }
 
+static enum cw_status keep_all(const char *output, const char *const *paths, size_t count, struct cw_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        CW_TRY(cw_file_keep(output, paths[i], "capture", err));
+    return CW_OK;
+}
+
 enum cw_status cw_source_merge(const char *output, const char *const *paths, size_t count, struct cw_error *err)
 {
+    CW_TRY(keep_all(output, paths, count, err));
     const struct joining joining = {.paths = paths, .count = count, .output = output};
     return cw_file_print(output, join, &joining, err);
 }
@@ -211,6 +219,7 @@ enum cw_status cw_source_merge_files(const char *output, const struct cw_file_li
                                     .redact = redact,
                                     .incomplete = &incomplete,
                                     .job = &job};
+    CW_TRY(keep_all(output, joining.paths, joining.count, err));
     const enum cw_status status = cw_file_print(output, join, &joining, err);
     if (status == CW_OK && incomplete)
         cw_notice(notices, "%s: the capture is incomplete: one of its parts is", output);

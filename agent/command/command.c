@@ -239,6 +239,8 @@ enum cw_status cw_command_begin(struct cw_command_capture *c, enum cw_profiler p
         status = open_plan(c, profiler, err);
     if (status == CW_OK && c->options.output && profiler != CW_PROFILER_RANGE && profiler != CW_PROFILER_TRACE)
         status = name_output(c, err);
+    if (status == CW_OK)
+        status = cw_file_keep(c->options.output, c->plan, "plan", err);
     if (status == CW_OK && c->options.output && cw_file_is_standard(c->options.output))
         status = c->options.argv ? cw_error_set(err, CW_ERR_USAGE,
                                                 "found -o -, expected a file: the program has standard "

@@ -259,7 +259,9 @@ int cw_decode_command(int argc, char **argv)
     struct decode_options options = {.chip = "GH100"};
     cw_usage_read(&usage, argc, argv, &options);
     struct cw_error err = CW_ERROR_INIT;
-    enum cw_status status = cw_file_may_replace(options.output, &cw_file_capture, options.force, &err);
+    enum cw_status status = cw_file_keep(options.output, options.native, "native data", &err);
+    if (status == CW_OK)
+        status = cw_file_may_replace(options.output, &cw_file_capture, options.force, &err);
     if (status == CW_OK)
         status = decode_in_child(&options, &err);
     return status == CW_OK ? 0 : cw_usage_fail(&err);

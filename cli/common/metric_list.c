@@ -7,6 +7,19 @@
 
 enum { LARGEST_LIST = 64 << 20 };
 
+enum cw_status cw_cli_keep_inputs(const char *output, const struct cw_cli_chip *chip,
+                                  const struct cw_metric_sources *sources, struct cw_error *err)
+{
+    CW_TRY(cw_file_keep(output, chip->file, "chip's file", err));
+    CW_TRY(cw_file_keep(output, chip->node, "node's facts", err));
+    for (size_t i = 0; i < chip->count; i++)
+        CW_TRY(cw_file_keep(output, chip->own[i], "metrics", err));
+    for (size_t i = 0; i < sources->count; i++)
+        if (sources->items[i].kind == CW_METRIC_FILE)
+            CW_TRY(cw_file_keep(output, sources->items[i].text, "list of metrics", err));
+    return CW_OK;
+}
+
 /* A list that grows by names, until one of them fails. */
 struct adding {
     struct counterworks_names *list;

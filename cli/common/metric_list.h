@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/usage.h"
+#include "cli/common/chip.h"
 #include "include/counterworks/counterworks.h"
 
 enum { CW_METRIC_SOURCES_MAX = 256 };
@@ -22,6 +23,10 @@ struct cw_metric_sources {
 extern const struct cw_option cw_metric_sources_options[];
 /* Adds "A,B,..." to the sources, as -m does, for rows of other options. */
 void cw_metric_sources_add(void *sources, char *names, struct argp_state *state);
+
+/* Refuses an output that would replace a file of the chip or of the sources (cw_file_keep). */
+enum cw_status cw_cli_keep_inputs(const char *output, const struct cw_cli_chip *chip,
+                                  const struct cw_metric_sources *sources, struct cw_error *err);
 
 /* Appends the names of the sources; the list and the names live in `arena`. */
 enum cw_status cw_metric_list_gather(struct counterworks_names *list, const struct cw_metric_sources *sources,

@@ -480,7 +480,11 @@ static enum cw_status run(const void *options, struct counterworks_chip *chip, s
 {
     struct counterworks_names lists[1 + MOST_TOGETHER] = {0};
     const struct options *o = options;
-    enum cw_status status = o->output ? cw_file_may_replace(o->output, &cw_file_plan, o->force, err) : CW_OK;
+    enum cw_status status = cw_cli_keep_inputs(o->output, &o->chip, &o->sources, err);
+    if (status == CW_OK)
+        status = cw_file_keep(o->output, o->rules, "rules", err);
+    if (status == CW_OK && o->output)
+        status = cw_file_may_replace(o->output, &cw_file_plan, o->force, err);
     if (status == CW_OK)
         status = gather(lists, options, chip, arena, err);
     return status == CW_OK ? make_plan(options, chip, lists, arena, err) : status;

@@ -86,10 +86,8 @@ static enum cw_status learn(struct cw_eval_session *s)
     const struct gate *o = (const struct gate *)s->o;
     struct cw_view_learning *learning = NULL;
     struct counterworks_view view = {0};
-    for (size_t i = 0; i < o->sides.a_count; i++)
-        if (cw_file_is_same(o->sides.a[i], o->output) && !cw_file_is_standard(o->output))
-            return cw_error_set(s->err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each",
-                                o->output);
+    CW_TRY(cw_eval_keep_captures(s, o->sides.a, o->sides.a_count));
+    CW_TRY(cw_eval_keep_inputs(s, o->output));
     enum cw_status status = cw_file_may_replace(o->output, &kind, o->line.force, s->err);
     if (status == CW_OK)
         status = cw_eval_open(s, &s->main, o->sides.a, 1);
@@ -115,6 +113,7 @@ static enum cw_status judge(struct cw_eval_session *s)
     struct cw_eval_opened second = {0};
     struct counterworks_view view = {0};
     struct counterworks_side sides[2];
+    CW_TRY(cw_eval_keep(s, o->rules, "rules"));
     enum cw_status status = cw_eval_open_sides(s, &o->sides, &second, sides);
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     if (status == CW_OK)

@@ -35,9 +35,11 @@ static const struct cw_option option_list[] = {
 static enum cw_status merge(struct cw_eval_session *s)
 {
     const struct merge *o = (const struct merge *)s->o;
-    enum cw_status status = cw_file_may_replace(o->output, &cw_file_capture, o->line.force, s->err);
+    enum cw_status status = cw_eval_expand(s);
     if (status == CW_OK)
-        status = cw_eval_expand(s);
+        status = cw_eval_keep_inputs(s, o->output);
+    if (status == CW_OK)
+        status = cw_file_may_replace(o->output, &cw_file_capture, o->line.force, s->err);
     if (status != CW_OK)
         return status;
     cw_eval_tell(s);

@@ -114,6 +114,8 @@ struct cw_view_input cw_eval_input(struct cw_eval_session *s, const struct cw_ev
 enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eval_sides *sides,
                                   struct cw_eval_opened *second, struct counterworks_side opened[2])
 {
+    CW_TRY(cw_eval_keep_captures(s, sides->a, sides->a_count));
+    CW_TRY(cw_eval_keep_captures(s, sides->b, sides->b_count));
     enum cw_status status = cw_eval_open(s, &s->main, sides->a, sides->a_count);
     if (status == CW_OK)
         status = cw_eval_gather(s, s->main.chip);
@@ -160,30 +162,32 @@ static struct cw_terminal_style style_of(const struct cw_eval_line *o)
     return style;
 }
 
-static enum cw_status is_input(struct cw_eval_session *s, const char *output)
+/* Keeps the files that options name. */
+static enum cw_status keep_options(const struct cw_eval_line *o, const char *output, struct cw_error *err)
 {
-    return cw_error_set(s->err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each", output);
+    enum cw_status status = cw_file_keep(output, o->baseline, "capture", err);
+    for (size_t i = 0; i < o->with.count && status == CW_OK; i++)
+        status = cw_file_keep(output, o->with.items[i], "capture", err);
+    if (status == CW_OK)
+        status = cw_file_keep(output, o->request.rules, "rules", err);
+    return status == CW_OK ? cw_cli_keep_inputs(output, &o->chip, &o->sources, err) : status;
 }
 
-/* Whether the path is a further capture of the page. */
-static bool stands_beside(const struct cw_eval_line *o, const char *path)
+enum cw_status cw_eval_keep_inputs(struct cw_eval_session *s, const char *output)
 {
-    bool beside = o->baseline && cw_file_is_same(o->baseline, path);
-    for (size_t i = 0; i < o->with.count && !beside; i++)
-        beside = cw_file_is_same(o->with.items[i], path);
-    return beside;
+    const struct cw_eval_line *o = s->o;
+    enum cw_status status = CW_OK;
+    for (size_t k = 0; k < s->found.count && status == CW_OK; k++)
+        status = cw_file_keep(output, s->found.paths[k], "capture", s->err);
+    for (size_t i = 0; i < o->word_count && status == CW_OK; i++)
+        status = cw_file_keep(output, o->words[i] + (*o->words[i] == '@'), "capture", s->err);
+    return status == CW_OK ? keep_options(o, output, s->err) : status;
 }
 
 static enum cw_status check_output(struct cw_eval_session *s, const struct cw_eval_file *file)
 {
-    const struct cw_eval_line *o = s->o;
-    const bool standard = cw_file_is_standard(file->path);
-    for (size_t k = 0; k < s->found.count && !standard; k++)
-        if (cw_file_is_same(s->found.paths[k], file->path))
-            return is_input(s, file->path);
-    if (!standard && (cw_file_is_same(*o->words, file->path) || stands_beside(o, file->path)))
-        return is_input(s, file->path);
-    return cw_file_may_replace(file->path, file->format->kind, o->force, s->err);
+    CW_TRY(cw_eval_keep_inputs(s, file->path));
+    return cw_file_may_replace(file->path, file->format->kind, s->o->force, s->err);
 }
 
 enum cw_status cw_eval_check_outputs(struct cw_eval_session *s)
@@ -286,10 +290,29 @@ enum cw_status cw_eval_write_to(struct cw_eval_session *s, const struct counterw
 static enum cw_status check_printed(struct cw_eval_session *s)
 {
     const struct cw_eval_line *o = s->o;
-    enum cw_status status = CW_OK;
+    enum cw_status status = o->outputs.count && o->word_count ? cw_eval_expand(s) : CW_OK;
     for (size_t i = 0; i < o->outputs.count && status == CW_OK; i++)
-        status = cw_file_may_replace(o->outputs.items[i], cw_eval_printed_format(o, o->outputs.items[i])->kind,
-                                     o->force, s->err);
+        status = check_output(
+            s, &(const struct cw_eval_file){o->outputs.items[i], cw_eval_printed_format(o, o->outputs.items[i])});
+    return status;
+}
+
+enum cw_status cw_eval_keep(struct cw_eval_session *s, const char *input, const char *kind)
+{
+    const struct cw_eval_list *outputs = &s->o->outputs;
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; i < outputs->count && status == CW_OK; i++)
+        status = cw_file_keep(outputs->items[i], input, kind, s->err);
+    return status;
+}
+
+enum cw_status cw_eval_keep_captures(struct cw_eval_session *s, char *const *words, size_t count)
+{
+    const struct cw_source_files of = {.words = (const char *const *)words, .count = count};
+    struct cw_file_list files = {0};
+    enum cw_status status = s->o->outputs.count ? cw_source_expand(&files, &of, NULL, s->arena, s->err) : CW_OK;
+    for (size_t i = 0; i < files.count && status == CW_OK; i++)
+        status = cw_eval_keep(s, files.paths[i], "capture");
     return status;
 }
 

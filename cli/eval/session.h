@@ -115,6 +115,11 @@ int cw_eval_command(const struct cw_usage *usage, int argc, char **argv, struct 
 
 /* Expands the line's words to files. */
 enum cw_status cw_eval_expand(struct cw_eval_session *s);
+/* Refuses an output that would replace one of the line's inputs (cw_file_keep). Call it after cw_eval_expand. */
+enum cw_status cw_eval_keep_inputs(struct cw_eval_session *s, const char *output);
+/* The same for outputs of a command that prints, and an input of its own: a file of that kind, or captures. */
+enum cw_status cw_eval_keep(struct cw_eval_session *s, const char *input, const char *kind);
+enum cw_status cw_eval_keep_captures(struct cw_eval_session *s, char *const *words, size_t count);
 /* Returns the files of the line's words, for opening a capture. */
 struct cw_source_files cw_eval_files(const struct cw_eval_session *s, bool numbered);
 /* Open files as one capture, and its chip if it has metrics. Close it in any case. */

@@ -431,6 +431,8 @@ static enum cw_status run(const void *options, struct counterworks_chip *chip, s
     const struct options *o = options;
     (void)chip;
     struct job j = {.o = o, .arena = arena, .err = err};
+    for (size_t i = 0; i < o->evidence_count; i++)
+        CW_TRY(cw_file_keep(o->output, o->evidence[i], "evidence", err));
     CW_TRY(o->chip && o->output ? cw_file_may_replace(o->output, &chip_file, o->force, err) : CW_OK);
     CW_TRY(cw_nvperf_open(&j.library, o->library, err));
     if (o->formulas_from)

@@ -497,9 +497,7 @@ static enum cw_status agree(struct work *w, enum cw_status status)
 static enum cw_status check_output(const struct cw_mpi_job *j)
 {
     for (size_t i = 0; i < j->list.count && !j->rank; i++)
-        if (cw_file_is_same(j->list.paths[i], j->o->output))
-            return cw_error_set(j->err, CW_ERR_USAGE, "found %s as capture and output, expected another file for each",
-                                j->o->output);
+        CW_TRY(cw_file_keep(j->o->output, j->list.paths[i], "capture", j->err));
     return j->rank ? CW_OK : cw_file_may_replace(j->o->output, &cw_file_hdf5, j->o->force, j->err);
 }
 
