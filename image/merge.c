@@ -516,6 +516,8 @@ static enum cw_status begin_trace(struct merge *m, struct cw_input *input)
         cw_trace_open(&trace, m->data->devices, m->data->device_count, input, input->name, m->own, m->err);
     if (status == CW_OK && m->files->job)
         status = cw_job_ranks_add_trace(m->files->job, &trace, m->err);
+    if (status == CW_OK && m->files->origins)
+        status = cw_rank_origins_add_trace(m->files->origins, &trace, input->name, m->err);
     if (status == CW_OK && m->redactor)
         status = cw_trace_uses_find(&m->uses, NULL, &trace, m->own, m->err);
     return status == CW_OK ? merge_trace_begin(&m->trace, &trace, m->own, m->err) : status;
@@ -568,6 +570,8 @@ static enum cw_status take_input(struct merge *m, struct cw_input *input)
         status = check_kind(m, input, &data);
     if (status == CW_OK && m->files->job)
         status = cw_job_ranks_add(m->files->job, &data, m->err);
+    if (status == CW_OK && m->files->origins && profiler != CW_PROFILER_TRACE)
+        status = cw_rank_origins_add(m->files->origins, &data, input->name, m->err);
     return status == CW_OK ? take_data(m, input, &data) : status;
 }
 

@@ -4,6 +4,7 @@
 
 #include "image/counter_data.h"
 #include "image/job_ranks.h"
+#include "image/rank_origins.h"
 
 /* Source of the inputs and target of the result. Each input is opened twice, and closed before the next is opened; only
  * the first may be open once more beside another, to say how the two differ. Ranges and samples are read in pieces,
@@ -15,10 +16,11 @@ struct cw_merge_files {
     void (*close)(void *user, struct cw_input *input);
     enum cw_status (*put)(void *user, const void *data, size_t size, struct cw_error *err); /* takes the next bytes */
     void *user;
-    bool sparse;              /* pack ranges (image/pack.h) */
-    bool redact;              /* leave private content out (image/redact.h) */
-    bool *incomplete;         /* NULL, or set if an input, and so the result, lacks its end */
-    struct cw_job_ranks *job; /* NULL, or gets the ranks of all inputs */
+    bool sparse;                     /* pack ranges (image/pack.h) */
+    bool redact;                     /* leave private content out (image/redact.h) */
+    bool *incomplete;                /* NULL, or set if an input, and so the result, lacks its end */
+    struct cw_job_ranks *job;        /* NULL, or gets the ranks of all inputs */
+    struct cw_rank_origins *origins; /* the same, with their files */
 };
 
 /* Puts a whole file: the records of all inputs in the order of the inputs, each record unchanged. CW_ERR_USAGE unless

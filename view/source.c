@@ -135,10 +135,11 @@ struct joining {
     struct cw_input standard; /* standard input, which can be read once */
     FILE *out;
     const char *output;
-    bool redact;              /* see struct cw_merge_files */
-    bool *incomplete;         /* the same */
-    struct cw_job_ranks *job; /* the same */
-    struct cw_spool spool;    /* replaces `out` for a capture in memory */
+    bool redact;                     /* see struct cw_merge_files */
+    bool *incomplete;                /* the same */
+    struct cw_job_ranks *job;        /* the same */
+    struct cw_rank_origins *origins; /* the same */
+    struct cw_spool spool;           /* replaces `out` for a capture in memory */
 };
 
 static enum cw_status open_input(void *joining, size_t i, struct cw_input *input, struct cw_error *err)
@@ -186,7 +187,8 @@ static enum cw_status join(FILE *out, const void *joining, struct cw_error *err)
                                          .sparse = true,
                                          .redact = j.redact,
                                          .incomplete = j.incomplete,
-                                         .job = j.job};
+                                         .job = j.job,
+                                         .origins = j.origins};
     j.out = out;
     enum cw_status status = cw_counter_data_merge_files(&files, err);
     cw_input_close(&j.standard);
@@ -211,6 +213,7 @@ enum cw_status cw_source_merge_files(const char *output, const struct cw_file_li
                                      struct cw_notices *notices, struct cw_error *err)
 {
     struct cw_job_ranks job = {0};
+    struct cw_rank_origins origins = {.arena = cw_arena_create()};
     char missing[CW_JOB_RANKS_TEXT];
     bool incomplete = false;
     const struct joining joining = {.paths = (const char *const *)files->paths,
@@ -218,15 +221,20 @@ enum cw_status cw_source_merge_files(const char *output, const struct cw_file_li
                                     .output = output,
                                     .redact = redact,
                                     .incomplete = &incomplete,
-                                    .job = &job};
-    CW_TRY(keep_all(output, joining.paths, joining.count, err));
-    const enum cw_status status = cw_file_print(output, join, &joining, err);
+                                    .job = &job,
+                                    .origins = &origins};
+    enum cw_status status = origins.arena ? keep_all(output, joining.paths, joining.count, err) : cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_file_print(output, join, &joining, err);
     if (status == CW_OK && incomplete)
         cw_notice(notices, "%s: the capture is incomplete: one of its parts is", output);
     cw_job_ranks_sort(&job);
     if (status == CW_OK && *cw_job_ranks_text(&job, missing))
         cw_notice(notices, "%s: %s", output, missing);
+    if (status == CW_OK)
+        cw_source_tell_ranks(&origins, notices);
     cw_job_ranks_free(&job);
+    cw_arena_destroy(origins.arena);
     return status;
 }
 
@@ -235,15 +243,13 @@ static enum cw_status put_joined(void *joining, const void *data, size_t size, s
     return cw_spool_put(&((struct joining *)joining)->spool, data, size, err);
 }
 
-enum cw_status cw_source_join(struct counterworks_capture **capture, const char *const *paths, size_t count,
-                              const char *name, struct cw_error *err)
+static enum cw_status join_files(struct counterworks_capture **capture, const char *const *paths, size_t count,
+                                 const char *name, struct cw_rank_origins *origins, struct cw_error *err)
 {
-    if (count == 1)
-        return open_file(capture, *paths, NULL, err);
     struct counterworks_capture *made = cw_source_create();
     struct joining j = {.paths = paths, .count = count};
     const struct cw_merge_files files = {
-        .count = count, .open = open_input, .close = close_input, .put = put_joined, .user = &j};
+        .count = count, .open = open_input, .close = close_input, .put = put_joined, .user = &j, .origins = origins};
     enum cw_status status = made ? cw_counter_data_merge_files(&files, err) : cw_error_nomem(err);
     cw_input_close(&j.standard);
     if (status == CW_OK) {
@@ -253,6 +259,34 @@ enum cw_status cw_source_join(struct counterworks_capture **capture, const char 
         cw_spool_free(&j.spool);
     }
     return finish(capture, made, status);
+}
+
+enum cw_status cw_source_join(struct counterworks_capture **capture, const char *const *paths, size_t count,
+                              const char *name, struct cw_error *err)
+{
+    return count == 1 ? open_file(capture, *paths, NULL, err) : join_files(capture, paths, count, name, NULL, err);
+}
+
+void cw_source_tell_ranks(struct cw_rank_origins *origins, struct cw_notices *notices)
+{
+    enum { MOST = 3 };
+    struct cw_rank_twice twice;
+    size_t count = 0;
+    for (size_t at = 0; notices && cw_rank_origins_next(origins, &at, &twice);) {
+        struct cw_writer line;
+        if (++count > MOST)
+            continue;
+        cw_writer_init(&line);
+        cw_write_format(&line, "rank %" PRIu32 " is in %zu files of different processes:", twice.rank, twice.count);
+        for (size_t i = 0; i < twice.count && i < CW_RANK_TWICE_FILES; i++)
+            cw_write_format(&line, "%s %s", i ? "," : "", twice.files[i]);
+        if (twice.count > CW_RANK_TWICE_FILES)
+            cw_write_format(&line, " and %zu more", twice.count - CW_RANK_TWICE_FILES);
+        cw_write_format(&line, "; it counts each time");
+        cw_notice_take(notices, &line);
+    }
+    if (count > MOST)
+        cw_notice(notices, "%zu more rank%s in several files", count - MOST, count - MOST == 1 ? " is" : "s are");
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------ */
@@ -341,7 +375,7 @@ static enum cw_status open_files(struct counterworks_capture **capture, const st
     const char *name = cw_source_name(files, of, arena);
     if (files->count == 1)
         return open_file(capture, files->paths[0], of->numbered ? NULL : of->ranks, err);
-    return name ? cw_source_join(capture, (const char *const *)files->paths, files->count, name, err)
+    return name ? join_files(capture, (const char *const *)files->paths, files->count, name, of->origins, err)
                 : cw_error_nomem(err);
 }
 
@@ -356,6 +390,8 @@ enum cw_status cw_source_open(struct counterworks_capture **capture, const struc
         status = cw_source_expand(&files, of, notices, arena, err);
     if (status == CW_OK)
         status = open_files(capture, &files, of, arena, err);
+    if (status == CW_OK && files.count == 1 && of->origins) /* as a part of a job */
+        status = cw_rank_origins_add(of->origins, &(*capture)->data, files.paths[0], err);
     /* copies in traces are found by process */
     if (status == CW_OK && files.count > 1 && (*capture)->data.schema.profiler != CW_PROFILER_TRACE)
         status = tell_same(&files, notices, err);

@@ -3,6 +3,7 @@
 #define CW_VIEW_SOURCE_H
 
 #include "image/job_ranks.h"
+#include "image/rank_origins.h"
 #include "view/handles.h"
 #include "view/notices.h"
 
@@ -17,6 +18,7 @@ struct cw_source_files {
                           numbered without the others. NULL: all */
     bool numbered;     /* ranges keep their numbers in the file */
     const struct cw_file_list *found; /* files of the words, or some of them; NULL: not expanded yet */
+    struct cw_rank_origins *origins;  /* gets the ranks of each file; NULL: unwanted, as for several runs */
 };
 
 /* Expands the words to files, in `arena`: only files with the ranks, if a folder has an index of ranks. `notices` gets
@@ -29,6 +31,8 @@ const char *cw_source_name(const struct cw_file_list *files, const struct cw_sou
  * twice counts twice, and becomes a notice. */
 enum cw_status cw_source_open(struct counterworks_capture **capture, const struct cw_source_files *of,
                               struct cw_notices *notices, struct cw_error *err);
+/* Adds a notice for each of the first ranks that are in several files. NULL `notices`: does nothing. */
+void cw_source_tell_ranks(struct cw_rank_origins *origins, struct cw_notices *notices);
 /* Opens files as one capture of that name. They must be of one plan, as for a merge. */
 enum cw_status cw_source_join(struct counterworks_capture **capture, const char *const *paths, size_t count,
                               const char *name, struct cw_error *err);

@@ -53,7 +53,9 @@ static enum cw_status take_all(struct cw_eval_session *s, struct cw_view_job **j
 {
     const size_t begun = cw_view_job_batch(&s->found, 0);
     const struct cw_file_list some = {.paths = s->found.paths, .count = begun};
-    const struct cw_source_files all = cw_eval_files(s, false);
+    struct cw_rank_origins origins = {.arena = s->arena};
+    struct cw_source_files all = cw_eval_files(s, false);
+    all.origins = &origins;
     struct cw_source_files first = all;
     first.found = &some;
     cw_progress_begin(s->o->quiet, false, "comparing %zu captures", s->found.count);
@@ -61,6 +63,8 @@ static enum cw_status take_all(struct cw_eval_session *s, struct cw_view_job **j
     if (status == CW_OK)
         status = cw_view_job_add_files(*job, &all, begun);
     cw_progress_end();
+    if (status == CW_OK)
+        cw_source_tell_ranks(&origins, s->o->quiet ? NULL : &s->notices);
     return status;
 }
 

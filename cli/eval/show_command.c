@@ -9,8 +9,12 @@ struct show {
 static enum cw_status show(struct cw_eval_session *s)
 {
     struct counterworks_view view = {0};
-    const struct cw_source_files files = cw_eval_files(s, false);
+    struct cw_rank_origins origins = {.arena = s->arena};
+    struct cw_source_files files = cw_eval_files(s, false);
+    files.origins = &origins;
     enum cw_status status = cw_eval_open_files(s, &s->main, &files);
+    if (status == CW_OK)
+        cw_source_tell_ranks(&origins, s->o->quiet ? NULL : &s->notices);
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     if (status == CW_OK)
         status = ((const struct show *)s->o)->provenance ? cw_view_provenance(&view, &in) : cw_view_show(&view, &in);

@@ -140,6 +140,7 @@ set_tests_properties(unit/agent_sim_test PROPERTIES ENVIRONMENT ASAN_OPTIONS=qua
 cw_unit(image_merge_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_redact_test cw_test_image cw_test_alloc_fail)
 cw_unit(image_job_ranks_test cw_image cw_test_alloc_fail)
+cw_unit(image_rank_origins_test cw_image cw_test_alloc_fail)
 cw_unit(image_pack_test cw_test_image cw_test_alloc_fail)
 cw_unit(passes_parts_test cw_passes cw_test_alloc_fail)
 cw_unit(passes_copies_test cw_passes cw_test_alloc_fail)
