@@ -76,6 +76,20 @@ static bool is_multiplexed(const struct cw_groups *groups)
     return groups->count > 0;
 }
 
+/* ", timed in 2 of 3" if the time of the others is unknown. */
+static void put_timed(const struct cw_groups *groups, FILE *out)
+{
+    char timed[CW_NUMBER_SIZE], all[CW_NUMBER_SIZE];
+    uint64_t counts[2] = {0};
+    for (uint32_t i = 0; i < groups->count; i++) {
+        counts[0] += groups->items[i].timed;
+        counts[1] += groups->items[i].count;
+    }
+    if (counts[0] < counts[1])
+        cw_text_print(out, ", timed in %s of %s", cw_terminal_integer(counts[0], timed),
+                      cw_terminal_integer(counts[1], all));
+}
+
 /* "12 launches of 3 kernels, 1.2 ms of GPU time, counted in 4 passes" */
 static void put_whole(const struct cw_output_rows *rows, FILE *out)
 {
@@ -89,6 +103,7 @@ static void put_whole(const struct cw_output_rows *rows, FILE *out)
         if (cw_groups_are_part(groups))
             cw_text_print(out, " %s of", cw_terminal_time(groups->whole, text));
         fputs(" GPU time", out);
+        put_timed(groups, out);
     }
     const char *how = is_multiplexed(groups) ? "each counted in one of" : "counted in";
     cw_text_print(out, ", %s %" PRIu32 " pass%s", how, passes, passes == 1 ? "" : "es");
@@ -436,11 +451,42 @@ static bool choose_form(struct list *l, const struct cw_terminal_style *style, s
     return !metrics;
 }
 
+static uint32_t timed(const struct cw_group *group)
+{
+    return cw_group_is_partly_timed(group) ? group->timed : group->count;
+}
+
+static uint32_t used(const struct cw_group *group)
+{
+    return cw_group_is_partly_used(group) ? group->used : group->count;
+}
+
+/* Names the first rows of which something is of a part of the launches: "Timed in part: k (2 of 3) and 4 more". */
+static void put_partly(const struct list *l, const char *what, uint32_t part(const struct cw_group *group), FILE *out)
+{
+    enum { MOST = 3 };
+    char name[CW_SHORT_SIZE];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < l->rows->count; i++) {
+        const struct cw_group *group = &l->rows->groups->items[l->rows->rows[i]];
+        if (part(group) == group->count || ++count > MOST)
+            continue;
+        cw_text_print(out, "%s %s (%" PRIu32 " of %" PRIu32 ")", count == 1 ? what : ",",
+                      cw_shorten(group->name, NAME_USUAL, name), part(group), group->count);
+    }
+    if (count > MOST)
+        cw_text_print(out, " and %" PRIu32 " more", count - MOST);
+    fputs(count ? "\n" : "", out);
+}
+
 static void put_footer(const struct list *l, FILE *out)
 {
     const struct cw_output_rows *rows = l->rows;
     char a[CW_NUMBER_SIZE];
     putc('\n', out);
+    put_partly(l, "Timed in part:", timed, out);
+    if (rows->result->metric_count)
+        put_partly(l, "Values of the launches with the most counters:", used, out);
     if (rows->left)
         cw_text_print(out, "%s more; --top N shows more. ", cw_terminal_integer(rows->left, a));
     if (rows->groups->by == CW_BY_KERNEL)

@@ -210,7 +210,7 @@ static void put_time(const char *before, double ns, FILE *out)
 }
 
 /* "  12 launches take 3.2 ms, 12.1 % of the time; 270 us on average, 250 us to 301 us", with ", timed in 4 of 12" if
- * they were multiplexed. */
+ * the others have no time: they were multiplexed, or their counter of time overflowed, say. */
 static void put_times(const struct cw_groups *groups, const struct cw_group *g, bool launch, FILE *out)
 {
     char number[CW_NUMBER_SIZE];
@@ -230,9 +230,16 @@ static void put_times(const struct cw_groups *groups, const struct cw_group *g, 
         put_time(", ", g->least, out);
         put_time(" to ", g->greatest, out);
     }
-    if (g->multiplexed && g->measured < g->count)
+    if (g->timed && g->measured < g->count)
         cw_text_print(out, ", timed in %" PRIu32 " of %" PRIu32, g->measured, g->count);
     putc('\n', out);
+}
+
+/* "  values of 1 of 100 launches, which have the most counters" */
+static void put_used(const struct cw_group *g, bool launch, FILE *out)
+{
+    cw_text_print(out, "  values of %" PRIu32 " of %" PRIu32 " %s, which %s the most counters\n", g->used, g->count,
+                  launch ? "launches" : "ranges", g->used == 1 ? "has" : "have");
 }
 
 /* Names the device of the first range; others of the group may be another model. */
@@ -269,6 +276,8 @@ static void put_heading(const struct full *f, FILE *out)
     putc('\n', out);
     if (!one || (groups && groups->count > 1 && groups->by != CW_BY_RANGE))
         put_times(groups, group, g->kernel[0], out);
+    if (group && r->metric_count && cw_group_is_partly_used(group))
+        put_used(group, g->kernel[0], out);
     if (one)
         cw_text_print(out, "  range %" PRIu32 ", ", group ? group->ranges[0] : r->ranges[f->range]);
     else

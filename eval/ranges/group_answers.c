@@ -49,6 +49,11 @@ bool cw_group_is_partly_timed(const struct cw_group *group)
     return group->timed && group->timed < group->count && !group->multiplexed;
 }
 
+bool cw_group_is_partly_used(const struct cw_group *group)
+{
+    return group->used && group->used < group->count && !group->multiplexed;
+}
+
 bool cw_groups_are_of_launches(const struct cw_groups *groups)
 {
     return groups->data.range_count && cw_launch_of(&groups->data, 0)->kernel[0];

@@ -1,0 +1,32 @@
+# Launches without a time or without counters are in no total and no mean: the outputs for people say of how many these are.
+cat >make.py <<'END'
+import os, sys
+sys.path.insert(0, os.environ["SOURCE"] + "/tests/attacks")
+sys.dont_write_bytecode = True
+from make_attacks import *
+START = 1700000000_000000000
+lacks = u8(0)
+def good(v): return u8(3) + f64(v)
+def overflow(v): return u8(5) + f64(v) * 4
+def launch(name, time, instructions):
+    return chunk("RNGE", one_range(name, name, (time, instructions), start=START, end=START + 5000))
+def write(file, *launches):
+    counters = (TIME, ("sm__inst_executed", 1, [0]))
+    names = ("gpu__time_duration.sum", "sm__inst_executed.sum")
+    open(file, "wb").write(header(DATA) + chunk("SCHM", schema(counters, names)) + chunk("DEVC", device(facts=2)) +
+                           b"".join(launches) + end(len(launches)))
+fine = launch("fine", good(1000), good(5e5))
+write("all.cwd", fine, fine, launch("gemm", good(2000), good(1e6)))
+write("timed.cwd", launch("gemm", good(1000), good(1e6)), launch("gemm", overflow(9e9), good(1e6)), launch("gemm", good(1000), good(1e6)), fine)
+write("used.cwd", *[launch("gemm", good(1000), good(1e6 + i) if i % 50 == 0 else lacks) for i in range(100)], fine)
+write("many.cwd", *[launch(f"gemm_{i // 2}", overflow(9e9) if i % 2 else good(1e6 - i), good(7) if i % 2 else lacks) for i in range(12)])
+END
+python3 make.py || exit 77
+for file in all timed used many; do
+    echo "== $file"
+    metric-eval $file.cwd; echo; metric-eval $file.cwd -m sm__inst_executed.sum | sed 1,3d
+done
+echo "== one in full"
+metric-eval timed.cwd --kernel gemm -m sm__inst_executed.sum; metric-eval used.cwd --kernel gemm -m sm__inst_executed.sum
+echo "== quiet"
+metric-eval -q used.cwd -m sm__inst_executed.sum
