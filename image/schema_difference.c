@@ -75,7 +75,7 @@ static void say_difference(struct text *t, const struct cw_schema *a, const stru
             return;
     }
     if (a->pass_count != b->pass_count)
-        say(t, "it has %" PRIu32 " passes, not %" PRIu32, a->pass_count, b->pass_count);
+        say(t, "it has %" PRIu32 " pass%s, not %" PRIu32, a->pass_count, a->pass_count == 1 ? "" : "es", b->pass_count);
     else if (memcmp(a->database, b->database, sizeof a->database) != 0)
         say(t, "it was planned with another version of the chip's database");
     else

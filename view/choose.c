@@ -100,6 +100,16 @@ static enum cw_status find_values(struct values *values, const struct cw_choosin
 
 /* ---- filters ---------------------------------------------------------------------------------------------------- */
 
+/* A quotient by zero is unknown, as a metric with a zero denominator is, and so is everything made of it. */
+static double apply(enum cw_expr_op op, const double *taken)
+{
+    const uint32_t judged = op == CW_EXPR_IF ? 1 : cw_expr_takes(op);
+    for (uint32_t i = 0; i < judged; i++)
+        if (isnan(taken[i]))
+            return NAN;
+    return op == CW_EXPR_DIVIDE && taken[1] == 0 ? NAN : cw_expr_apply(op, taken);
+}
+
 static double evaluate(const struct cw_expr *expr, const double *const *values, uint32_t group)
 {
     double stack[CW_EXPR_STACK_MAX + 1];
@@ -109,7 +119,7 @@ static double evaluate(const struct cw_expr *expr, const double *const *values, 
         top -= cw_expr_takes(step->op);
         stack[top] = step->op == CW_EXPR_NUMBER ? step->number
                      : step->op == CW_EXPR_NAME ? values[step->name][group]
-                                                : cw_expr_apply(step->op, stack + top);
+                                                : apply(step->op, stack + top);
         top++;
     }
     return stack[0];
@@ -139,8 +149,8 @@ static enum cw_status filter(struct cw_output_rows *chosen, const struct cw_choo
         return status;
     for (uint32_t i = 0; i < chosen->count; i++) {
         const bool has = known(&expr, values.of, chosen->rows[i]);
-        const double value = has ? evaluate(&expr, values.of, chosen->rows[i]) : 0;
-        unknown += !has;
+        const double value = has ? evaluate(&expr, values.of, chosen->rows[i]) : NAN;
+        unknown += isnan(value);
         if (value != 0 && !isnan(value))
             chosen->rows[kept++] = chosen->rows[i];
     }

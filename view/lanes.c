@@ -20,10 +20,12 @@ static void tell(const struct lanes *l, uint64_t crowded)
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
         untimed += l->timeline->untimed[k];
     if (untimed)
-        cw_notice(l->notices, "%s: %" PRIu64 " events have no time and are left out", l->place, untimed);
+        cw_notice(l->notices, "%s: %" PRIu64 " %s left out", l->place, untimed,
+                  untimed == 1 ? "event has no time and is" : "events have no time and are");
     if (crowded)
-        cw_notice(l->notices, "%s: %" PRIu64 " events are marks, as more than %d overlap at their time", l->place,
-                  crowded, CW_LANES_BESIDE);
+        cw_notice(l->notices, "%s: %" PRIu64 " %s, as more than %d overlap at %s time", l->place, crowded,
+                  crowded == 1 ? "event is a mark" : "events are marks", CW_LANES_BESIDE,
+                  crowded == 1 ? "its" : "their");
 }
 
 static enum cw_status write_lanes(const struct lanes *l, const struct cw_lane_format *format, void *state,

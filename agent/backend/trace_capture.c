@@ -202,8 +202,8 @@ static void tell(const struct cw_trace_output *output, bool quiet)
     if (any)
         fputc('\n', stderr);
     if (output->dropped)
-        fprintf(stderr, "capture-agent: CUPTI dropped %" PRIu64 " records: --buffer or --buffers give it more room\n",
-                output->dropped);
+        fprintf(stderr, "capture-agent: CUPTI dropped %" PRIu64 " record%s: --buffer or --buffers give it more room\n",
+                output->dropped, output->dropped == 1 ? "" : "s");
     for (uint32_t i = 0; i < output->note_count; i++)
         if (output->notes[i].kinds & ALL)
             tell_note(&output->notes[i]);

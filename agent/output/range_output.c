@@ -270,9 +270,9 @@ void cw_range_output_compare(const struct cw_range_output *o)
     if (d.missing || d.added)
         cw_text_print(stderr,
                       "capture-agent: run %" PRIu32 " of %" PRIu32 " differs from the first: %" PRIu64
-                      " ranges missing%s%.100s%s, %" PRIu64 " more%s%.100s%s; matching ranges are kept\n",
-                      o->run, o->run_count, d.missing, d.missing ? " (" : "", d.missing_name, d.missing ? ")" : "",
-                      d.added, d.added ? " (" : "", d.added_name, d.added ? ")" : "");
+                      " range%s missing%s%.100s%s, %" PRIu64 " more%s%.100s%s; matching ranges are kept\n",
+                      o->run, o->run_count, d.missing, d.missing == 1 ? "" : "s", d.missing ? " (" : "", d.missing_name,
+                      d.missing ? ")" : "", d.added, d.added ? " (" : "", d.added_name, d.added ? ")" : "");
 }
 
 enum cw_status cw_range_output_flush(struct cw_range_output *o, struct cw_error *err)

@@ -461,7 +461,7 @@ static enum cw_status make_plan(const struct options *o, const struct counterwor
     struct counterworks_error error;
     options.together = lists + 1;
     options.native = !o->no_native;
-    cw_progress_begin(o->chip.quiet, false, "planning %zu metrics", lists->count);
+    cw_progress_begin(o->chip.quiet, false, "planning %zu metric%s", lists->count, lists->count == 1 ? "" : "s");
     counterworks_plan_make(&plan, chip, lists->names, lists->count, &options, &error);
     cw_progress_end();
     if (plan && o->output)

@@ -43,7 +43,8 @@ static enum cw_status merge(struct cw_eval_session *s)
     if (status != CW_OK)
         return status;
     cw_eval_tell(s);
-    cw_progress_begin(cw_file_is_standard(o->output), false, "merging %zu captures", s->found.count);
+    cw_progress_begin(cw_file_is_standard(o->output), false, "merging %zu capture%s", s->found.count,
+                      s->found.count == 1 ? "" : "s");
     status = cw_source_merge_files(o->output, &s->found, o->redact, &s->notices, s->err);
     cw_progress_end();
     return status;

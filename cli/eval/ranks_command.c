@@ -58,7 +58,7 @@ static enum cw_status take_all(struct cw_eval_session *s, struct cw_view_job **j
     all.origins = &origins;
     struct cw_source_files first = all;
     first.found = &some;
-    cw_progress_begin(s->o->quiet, false, "comparing %zu captures", s->found.count);
+    cw_progress_begin(s->o->quiet, false, "comparing %zu capture%s", s->found.count, s->found.count == 1 ? "" : "s");
     enum cw_status status = take_first(s, job, &first);
     if (status == CW_OK)
         status = cw_view_job_add_files(*job, &all, begun);

@@ -621,8 +621,8 @@ static void put_end(struct printing *p, size_t shown, size_t count)
     if (p->multiplexed && hints)
         fputs("Values are multiplexed: means of launches that were counted in one pass each.\n", p->out);
     if (p->view->samples)
-        cw_text_print(p->out, "%s has samples of %zu of the %zu kernels.\n", p->view->samples, a->sampled,
-                      a->kernel_count);
+        cw_text_print(p->out, "%s has samples of %zu of the %zu kernel%s.\n", p->view->samples, a->sampled,
+                      a->kernel_count, a->kernel_count == 1 ? "" : "s");
 }
 
 /* "transformer.cwd: 38 kernels in 118 launches, 2.64 ms on GH100", "..: 7 kernels in 14 shapes, 24 launches, .." */

@@ -220,7 +220,8 @@ static void put_times(const struct cw_groups *groups, const struct cw_group *g, 
                                 : "s");
     if (g->timed) {
         put_time(g->count == 1 ? " takes " : " take ", g->total, out);
-        cw_text_print(out, ", %.1f %% of the time", 100 * cw_group_share(groups, g));
+        if (isfinite(cw_group_share(groups, g))) /* all times may be 0 */
+            cw_text_print(out, ", %.1f %% of the time", 100 * cw_group_share(groups, g));
     }
     if (g->timed > 1) {
         put_time("; ", g->mean, out);

@@ -535,7 +535,7 @@ static void put_summary(const struct cw_ranks_view *v, FILE *out)
     double most = 0;
     cw_text_print(out, "%s: %s rank%s, %s (%s)\n", v->source, cw_terminal_integer(r->rank_count, number),
                   r->rank_count == 1 ? "" : "s", device ? device : "unknown device", v->data->schema.chip);
-    cw_text_print(out, "%s launches", cw_terminal_integer(r->launches, number));
+    cw_text_print(out, "%s launch%s", cw_terminal_integer(r->launches, number), r->launches == 1 ? "" : "es");
     for (uint32_t i = 0; i < r->rank_count; i++)
         most = fmax(most, r->ranks[i].total);
     if (r->total > 0)
@@ -543,8 +543,8 @@ static void put_summary(const struct cw_ranks_view *v, FILE *out)
                       cw_terminal_time(r->total, time), 100 * (most / (r->total / r->rank_count) - 1));
     putc('\n', out);
     if (r->unranked)
-        cw_text_print(out, "%s more launches have no rank and are left out.\n",
-                      cw_terminal_integer(r->unranked, number));
+        cw_text_print(out, "%s more %s left out.\n", cw_terminal_integer(r->unranked, number),
+                      r->unranked == 1 ? "launch has no rank and is" : "launches have no rank and are");
     if (r->untimed)
         cw_text_print(out, "The time of %s of them is not known; totals are without it.\n",
                       cw_terminal_integer(r->untimed, number));

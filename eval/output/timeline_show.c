@@ -108,8 +108,9 @@ static void put_cut(const struct cw_timeline *t, const struct loss *loss, FILE *
     if (!t->data->complete)
         fputs("The file lacks its end: the last launches are missing.\n", out);
     else if (loss->cut)
-        fprintf(out, "%" PRIu32 " of %" PRIu32 " processes ended before %s had sent all: the last rows are lost.\n",
-                loss->cut, t->trace->process_count, loss->cut == 1 ? "it" : "they");
+        fprintf(out, "%" PRIu32 " of %" PRIu32 " process%s ended before %s had sent all: the last rows are lost.\n",
+                loss->cut, t->trace->process_count, t->trace->process_count == 1 ? "" : "es",
+                loss->cut == 1 ? "it" : "they");
 }
 
 static int by_start(const void *left, const void *right)
@@ -151,9 +152,10 @@ void cw_timeline_put_loss(const struct cw_timeline *t, FILE *out)
     else if (loss.missing || loss.untimed)
         put_missing(t, &loss, until, out);
     else if (loss.known)
-        fprintf(out, "%s%s: %s kernels were launched, and all are here%s%s%s.\n",
+        fprintf(out, "%s%s: %s kernel%s launched, and %s here%s%s%s.\n",
                 loss.cut || *until ? "Known" : "Nothing was lost", until, cw_terminal_integer(loss.kernels, a),
-                loss.of_graphs ? "; " : "", loss.of_graphs ? cw_terminal_integer(loss.of_graphs, b) : "",
+                loss.kernels == 1 ? " was" : "s were", loss.kernels == 1 ? "is" : "all are", loss.of_graphs ? "; " : "",
+                loss.of_graphs ? cw_terminal_integer(loss.of_graphs, b) : "",
                 loss.of_graphs ? " more ran in CUDA graphs" : "");
     else if (is_empty(t))
         fputs("No event to record happened while it was traced.\n", out);
@@ -283,7 +285,8 @@ static void put_books(const struct cw_timeline *t, FILE *out)
             out, "names:     %" PRIu32 " of kernels stay mangled: to read them takes more than their size allows\n",
             t->unnamed);
     if (t->unfollowed)
-        cw_text_print(out, "ranges:    %s are too deep to be followed\n", cw_terminal_integer(t->unfollowed, number));
+        cw_text_print(out, "ranges:    %s %s too deep to be followed\n", cw_terminal_integer(t->unfollowed, number),
+                      t->unfollowed == 1 ? "is" : "are");
 }
 
 static void put_worst(const struct cw_timeline *t, uint64_t count, uint64_t all, uint64_t most, uint32_t item,

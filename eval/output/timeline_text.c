@@ -379,6 +379,11 @@ static const char *items_of(enum cw_timeline_by by)
                                                                       : "launches";
 }
 
+static const char *item_of(enum cw_timeline_by by)
+{
+    return by == CW_TIMELINE_BY_CALL ? "call" : by == CW_TIMELINE_BY_COPY ? "copy" : "launch";
+}
+
 /* The items of a list; of graphs, their launches. */
 static uint64_t count_items(const struct cw_timeline_groups *groups)
 {
@@ -395,11 +400,12 @@ void cw_text_put_main_list(const struct cw_text_page *p)
                                                              "call",   "NVTX range", "CUDA graph"};
     const struct cw_timeline_rows *list = p->o->list;
     const enum cw_timeline_by by = list->groups.by;
+    const uint64_t count = count_items(&list->groups);
     char title[160], number[CW_NUMBER_SIZE], text[CW_TIME_TEXT_SIZE];
     snprintf(title, sizeof title, "%s, by %s: %s of %s %s",
              by == CW_TIMELINE_BY_CALL ? "Time in calls" : "Time on the GPU", names[by],
-             cw_terminal_time(list->groups.total, text), cw_terminal_integer(count_items(&list->groups), number),
-             items_of(by));
+             cw_terminal_time(list->groups.total, text), cw_terminal_integer(count, number),
+             count == 1 ? item_of(by) : items_of(by));
     /* a quiet list alone needs no title */
     put_list(p, !p->o->sections && p->style->quiet ? NULL : title, list, items_of(by), names[by], "rows");
 }

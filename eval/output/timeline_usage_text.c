@@ -115,9 +115,9 @@ void cw_text_put_idle(const struct cw_text_page *p)
     uint64_t gaps = all.sum.gaps;
     if (!all.count)
         return;
-    snprintf(title, sizeof title, "Why %s idle: %s; %s gaps, each by its main cause",
+    snprintf(title, sizeof title, "Why %s idle: %s; %s gap%s by its main cause",
              p->o->sections->usage.device_count > 1 ? "GPUs were" : "the GPU was", cw_terminal_time(all.sum.idle, text),
-             cw_terminal_integer(all.sum.gaps, a));
+             cw_terminal_integer(all.sum.gaps, a), all.sum.gaps == 1 ? "" : "s, each");
     for (uint32_t i = 0; i < all.count; i++) {
         left -= all.sum.causes[all.order[i]];
         gaps -= all.sum.cause_gaps[all.order[i]];

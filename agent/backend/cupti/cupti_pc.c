@@ -263,7 +263,10 @@ static void tell_losses(const struct capture *c)
     if (launches && *launches)
         fprintf(stderr, "capture-agent: launches without SASS metrics: %s\n", launches);
     if (c->uncounted.kernels)
-        cw_text_print(stderr, "capture-agent: %u kernels were launched and not counted, such as %s\n",
+        cw_text_print(stderr,
+                      c->uncounted.kernels == 1
+                          ? "capture-agent: %u kernel was launched and not counted: %s\n"
+                          : "capture-agent: %u kernels were launched and not counted, such as %s\n",
                       c->uncounted.kernels, c->uncounted.example);
     if (c->session.turned_away && c->samples)
         fprintf(stderr,

@@ -197,8 +197,8 @@ static enum cw_status repair(struct capture *c, struct cw_error *err)
     enum cw_status status = cw_nvperf_repair(c->library, &c->base.plan, &splits, c->base.arena, err);
     if (splits)
         fprintf(stderr,
-                "capture-agent: %u passes of the plan had to be split; values may mix more passes than planned\n",
-                splits);
+                "capture-agent: %u pass%s of the plan had to be split; values may mix more passes than planned\n",
+                splits, splits == 1 ? "" : "es");
     return status;
 }
 
@@ -286,8 +286,8 @@ static enum cw_status write_ranges(struct capture *c, const struct cw_process *p
     for (uint32_t i = 0; i < b->count; i++)
         unknown.graphs += b->launches[i].graphs;
     if (!known)
-        fprintf(stderr, "capture-agent: found %zu ranges for %u launches; these ranges are not named\n", ranges,
-                b->count);
+        fprintf(stderr, "capture-agent: found %zu range%s for %u launch%s; these ranges are not named\n", ranges,
+                ranges == 1 ? "" : "s", b->count, b->count == 1 ? "" : "es");
     enum cw_status status = ranges ? cw_range_images_facts(images, c->facts, err) : CW_OK;
     device.facts = c->facts;
     warn_of_cupti(c, &device);
