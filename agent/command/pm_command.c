@@ -84,15 +84,15 @@ static const struct cw_option pm_options[] = {
      CW_OPTION_READ(struct pm_arguments, options.window_s, cw_command_seconds)},
     {"every", 0, "N[s|ms|us]", "time from the start of a window to the next (default: as soon as one is decoded)",
      CW_OPTION_READ(struct pm_arguments, options.every_s, cw_command_seconds)},
-    {"range", 0, "REGEX",
+    {"range", 0, "NAME|REGEX",
      "a window for each user range (NVTX) with a matching name, of at most --window (default: 20,000 samples); the "
      "program waits for its start and its end",
      CW_OPTION_TEXT(struct pm_arguments, options.filter.range)},
-    {"kernel", 0, "REGEX",
+    {"kernel", 0, "NAME|REGEX",
      "a window for each launch of a kernel with a matching name, mangled or readable, with --range only within "
      "matching ranges; the program waits for its start and its end; may be repeated",
      CW_OPTION_LIST(struct pm_arguments, options.filter.kernels, options.filter.kernel_count)},
-    {"exclude", 0, "REGEX", "the same as --kernel for each launch of other kernels; may be repeated",
+    {"exclude", 0, "NAME|REGEX", "the same as --kernel for each launch of other kernels; may be repeated",
      CW_OPTION_LIST(struct pm_arguments, options.filter.excluded, options.filter.excluded_count)},
     {"launch-skip", 0, "N", "no window for the first N launches that match everything else",
      CW_OPTION_NUMBER(struct pm_arguments, options.filter.launch_skip, 0, UINT32_MAX)},

@@ -52,22 +52,23 @@ void cw_filter_close(struct cw_filter *f)
     *f = (struct cw_filter){0};
 }
 
-static bool any_matches(const struct cw_filter_regexes *r, const char *text)
+/* Whether a name is one of the texts, or one of them matches it as an expression. */
+static bool any_matches(const struct cw_filter_regexes *r, const char *const *texts, const char *name)
 {
     bool found = false;
     for (size_t i = 0; i < r->count && !found; i++)
-        found = regexec(&r->list[i], text, 0, NULL, 0) == 0;
+        found = strcmp(texts[i], name) == 0 || regexec(&r->list[i], name, 0, NULL, 0) == 0;
     return found;
 }
 
-static bool is_among(const struct cw_filter_regexes *r, const char *text)
+static bool is_among(const struct cw_filter_regexes *r, const char *const *texts, const char *name)
 {
-    return !r->count || any_matches(r, text);
+    return !r->count || any_matches(r, texts, name);
 }
 
 bool cw_filter_process(const struct cw_filter *f, const char *name, bool is_program)
 {
-    return (is_program || !f->options.only_program) && is_among(&f->processes, name);
+    return (is_program || !f->options.only_program) && is_among(&f->processes, &f->options.process, name);
 }
 
 bool cw_filter_device(const struct cw_filter *f, uint32_t device)
@@ -77,7 +78,7 @@ bool cw_filter_device(const struct cw_filter *f, uint32_t device)
 
 bool cw_filter_range(const struct cw_filter *f, const char *name)
 {
-    return is_among(&f->ranges, name);
+    return is_among(&f->ranges, &f->options.range, name);
 }
 
 bool cw_filter_kernel(struct cw_filter *f, const char *kernel)
@@ -88,8 +89,9 @@ bool cw_filter_kernel(struct cw_filter *f, const char *kernel)
         return f->last_matches;
     char *readable = cw_demangle(kernel);
     const char *other = readable ? readable : kernel;
-    f->last_matches = (is_among(&f->kernels, kernel) || is_among(&f->kernels, other)) &&
-                      !any_matches(&f->excluded, kernel) && !any_matches(&f->excluded, other);
+    const struct cw_filter_options *o = &f->options;
+    f->last_matches = (is_among(&f->kernels, o->kernels, kernel) || is_among(&f->kernels, o->kernels, other)) &&
+                      !any_matches(&f->excluded, o->excluded, kernel) && !any_matches(&f->excluded, o->excluded, other);
     free(readable);
     free(f->last_kernel);
     f->last_kernel = strdup(kernel);

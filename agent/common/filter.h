@@ -9,8 +9,8 @@
 
 enum { CW_FILTER_MOST = 16 };
 
-struct cw_filter_options {                                          /* names are POSIX extended regular expressions */
-    const char *kernels[CW_FILTER_MOST], *excluded[CW_FILTER_MOST]; /* any of these expressions */
+struct cw_filter_options { /* names are whole ones, or POSIX extended regular expressions */
+    const char *kernels[CW_FILTER_MOST], *excluded[CW_FILTER_MOST]; /* any of these names */
     size_t kernel_count, excluded_count;                            /* no kernels: all */
     const char *range, *process;                                    /* NULL: all */
     uint64_t devices;                                               /* a bit for each device number; 0: all */

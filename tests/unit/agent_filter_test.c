@@ -55,6 +55,30 @@ Test(filter, kernel_matches_mangled_or_readable)
     cr_expect(!cw_filter_launch(&filter, "", false), "a graph has no name");
 }
 
+/* As pasted from a table: as an expression it would be "add(float, int)" and "f<1>" alone. */
+Test(filter, a_whole_name_is_no_expression)
+{
+    struct cw_filter_options o = everything();
+    o.kernels[o.kernel_count++] = "add(float*, int)";
+    o.kernels[o.kernel_count++] = "raw(name)[3]";
+    start(&o);
+    cr_expect(cw_filter_kernel(&filter, "_Z3addPfi"), "readable");
+    cr_expect(cw_filter_kernel(&filter, "raw(name)[3]"), "as it is");
+    cr_expect(cw_filter_kernel(&filter, "rawname3"), "an expression as well");
+    cr_expect(!cw_filter_kernel(&filter, "_Z3addPfii"));
+    finish();
+    o = everything();
+    o.excluded[o.excluded_count++] = "add(float*, int)";
+    o.range = "step (1/2)+";
+    o.process = "a++";
+    start(&o);
+    cr_expect(!cw_filter_kernel(&filter, "_Z3addPfi"));
+    cr_expect(cw_filter_kernel(&filter, "_Z3subPfi"));
+    cr_expect(cw_filter_range(&filter, "step (1/2)+") && cw_filter_range(&filter, "step 1/2") &&
+              !cw_filter_range(&filter, "step"));
+    cr_expect(cw_filter_process(&filter, "a++", false) && !cw_filter_process(&filter, "b++", false));
+}
+
 Test(filter, excluded_kernels_are_left_out_by_either_name)
 {
     struct cw_filter_options o = everything();
