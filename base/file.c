@@ -78,10 +78,9 @@ void cw_bytes_free(struct cw_bytes *bytes)
 bool cw_file_is_same(const char *a, const char *b)
 {
     struct stat of_a, of_b;
-    bool is_a = stat(a, &of_a) == 0, is_b = stat(b, &of_b) == 0;
-    if (is_a && is_b)
-        return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
-    return !is_a && !is_b && strcmp(a, b) == 0;
+    if (stat(b, &of_b) != 0)
+        return strcmp(a, b) == 0;
+    return S_ISREG(of_b.st_mode) && stat(a, &of_a) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
 enum cw_status cw_file_keep(const char *output, const char *input, const char *kind, struct cw_error *err)

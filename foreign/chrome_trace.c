@@ -170,7 +170,7 @@ static int64_t clamped(double value)
     return value >= 0x1p62 ? INT64_C(1) << 62 : value > -0x1p62 ? (int64_t)llround(value) : -(INT64_C(1) << 62);
 }
 
-/* ---- times: a double has microseconds since 1970 in steps of 256 ns, so that they are read from the text -------- */
+/* ---- times: a double has microseconds since 1970 in steps of 250 ns, so that they are read from the text -------- */
 
 static const char *skip_blanks(const char *at, const char *end)
 {

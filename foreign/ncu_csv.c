@@ -263,13 +263,12 @@ static uint64_t whole(const char *text)
 /* "(256, 1, 1)", or one number; 0 for other texts. */
 static void read_sizes(uint32_t size[3], const char *text)
 {
-    static const char *const behind[] = {", ", ", ", ")"};
+    static const char behind[] = ",,)";
     uint64_t read[3] = {whole(text), 1, 1};
     const char *at = *text == '(' ? text + 1 : NULL;
     for (int i = 0; i < 3 && at; i++) {
-        const size_t length = strlen(behind[i]);
-        at = take_whole(at, &read[i]);
-        at = at && strncmp(at, behind[i], length) == 0 ? at + length : NULL;
+        at = take_whole(at + strspn(at, " "), &read[i]);
+        at = at && *at == behind[i] ? at + 1 : NULL;
     }
     for (int i = 0; i < 3; i++)
         size[i] = (at || *text != '(') && read[i] <= UINT32_MAX ? (uint32_t)read[i] : 0;

@@ -69,7 +69,7 @@ static enum cw_status add(struct cw_rank_origins *o, struct cw_rank_origin *item
         return CW_OK;
     if (!ranks || !cw_decimal_read_u32(ranks, &item->ranks))
         item->ranks = 0;
-    if (last && by_rank(last, item) == 0)
+    if (item->ranks == 1 || (last && by_rank(last, item) == 0)) /* each job of a sweep has a rank 0 */
         return CW_OK;
     if (o->count == o->room && !grow(o))
         return cw_error_nomem(err);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "agent/common/filter.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +12,24 @@
 #include "base/pattern.h"
 #include "base/utf8.h"
 
+/* Compiles a name with parameters that is no expression, such as "k<void (*)(int)>(int)", as the text that it is. */
+static bool compile_name(regex_t *regex, const char *text)
+{
+    const size_t length = strlen(text);
+    const bool is_name = length && text[length - 1] == ')' && (isalpha((unsigned char)*text) || *text == '_');
+    char why[CW_PATTERN_WHY_SIZE], *literal = is_name ? malloc(2 * length + 1) : NULL, *to = literal;
+    for (const char *at = text; literal && *at; at++) {
+        if (strchr("\\^$.[]|()*+?{}", *at))
+            *to++ = '\\';
+        *to++ = *at;
+    }
+    if (literal)
+        *to = 0;
+    const bool good = literal && cw_pattern_compile(regex, literal, 0, why);
+    free(literal);
+    return good;
+}
+
 static enum cw_status compile(struct cw_filter_regexes *to, const char *option, const char *const *texts, size_t count,
                               struct cw_error *err)
 {
@@ -20,7 +39,7 @@ static enum cw_status compile(struct cw_filter_regexes *to, const char *option, 
             return cw_error_set(err, CW_ERR_USAGE, "found %s '', expected a regular expression", option);
         if (!cw_utf8_holds(texts[i], strlen(texts[i])))
             return cw_error_set(err, CW_ERR_USAGE, "found %s with bytes that are no UTF-8, expected UTF-8", option);
-        if (!cw_pattern_compile(&to->list[i], texts[i], 0, why))
+        if (!cw_pattern_compile(&to->list[i], texts[i], 0, why) && !compile_name(&to->list[i], texts[i]))
             return cw_error_set(err, CW_ERR_USAGE, "found %s '%s', expected a regular expression: %s", option, texts[i],
                                 why);
     }

@@ -49,7 +49,7 @@ static enum cw_status advise(struct cw_eval_session *s)
     char *words[] = {(char *)(uintptr_t)o->samples};
     struct cw_eval_opened hot = {0};
     struct counterworks_view view = {0};
-    CW_TRY(cw_eval_keep(s, o->samples, "capture"));
+    CW_TRY(o->samples ? cw_eval_keep_captures(s, words, 1) : CW_OK);
     enum cw_status status = cw_eval_open_main(s);
     if (status == CW_OK && o->samples)
         status = cw_eval_open_capture(s, &hot, words, 1, false);

@@ -44,7 +44,7 @@ static enum cw_status explain(struct cw_eval_session *s)
     const struct explain *o = (const struct explain *)s->o;
     char *words[] = {(char *)(uintptr_t)o->capture};
     struct counterworks_view view = {0};
-    CW_TRY(cw_eval_keep(s, o->capture, "capture"));
+    CW_TRY(cw_eval_keep_captures(s, words, 1));
     enum cw_status status = cw_eval_open(s, &s->main, words, 1);
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     if (status == CW_OK)

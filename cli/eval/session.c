@@ -306,11 +306,21 @@ enum cw_status cw_eval_keep(struct cw_eval_session *s, const char *input, const 
     return status;
 }
 
+/* Whether a list of files can be read once only. */
+static bool is_stream(const char *word)
+{
+    struct stat about;
+    return *word == '@' && (stat(word + 1, &about) != 0 || !S_ISREG(about.st_mode));
+}
+
 enum cw_status cw_eval_keep_captures(struct cw_eval_session *s, char *const *words, size_t count)
 {
     const struct cw_source_files of = {.words = (const char *const *)words, .count = count};
     struct cw_file_list files = {0};
-    enum cw_status status = s->o->outputs.count ? cw_source_expand(&files, &of, NULL, s->arena, s->err) : CW_OK;
+    bool again = s->o->outputs.count > 0;
+    for (size_t i = 0; i < count && again; i++)
+        again = !is_stream(words[i]);
+    enum cw_status status = again ? cw_source_expand(&files, &of, NULL, s->arena, s->err) : CW_OK;
     for (size_t i = 0; i < files.count && status == CW_OK; i++)
         status = cw_eval_keep(s, files.paths[i], "capture");
     return status;

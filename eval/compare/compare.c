@@ -367,9 +367,14 @@ static enum cw_status match_groups(const struct cw_match **matches, uint32_t *co
     if (!m.left || !m.right || !m.list)
         return cw_error_nomem(err);
     const bool spelled = a->by == CW_BY_KERNEL && !cw_labels_alike(&a->data, &b->data);
-    match(&m, true, spelled);
+    /* first equal names: overloads have one spelling */
+    match(&m, true, false);
+    if (spelled)
+        match(&m, true, true);
     if (a->by == CW_BY_KERNEL)
-        match(&m, false, spelled);
+        match(&m, false, false);
+    if (spelled)
+        match(&m, false, true);
     for (uint32_t i = 0; i < m.left_count; i++)
         add_match(&m, m.left[i], CW_NO_GROUP, false);
     for (uint32_t k = 0; k < m.right_count; k++)

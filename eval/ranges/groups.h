@@ -69,8 +69,7 @@ struct cw_groups {
 };
 
 /* Groups the ranges of a capture of the chip; with `keep`, only ranges for which it is true. The time of a range is the
- * chip's counter of time, else the shortest pass, else start to end if there was one pass. Everything lives in `arena`
- * and in `data`. CW_ERR_NOMEM alone. */
+ * chip's counter of time, else the shortest pass. Everything lives in `arena` and in `data`. CW_ERR_NOMEM alone. */
 enum cw_status cw_groups_make(struct cw_groups *groups, enum cw_group_by by, const struct cw_counter_data *data,
                               const struct cw_chip *chip, const bool *keep, struct cw_arena *arena,
                               struct cw_error *err);
@@ -90,8 +89,8 @@ enum cw_status cw_groups_make_of_ranks(struct cw_groups *groups, enum cw_group_b
 enum cw_status cw_groups_measure(struct cw_groups *groups, const struct cw_counter_data *data,
                                  const struct cw_chip *chip, struct cw_arena *arena, struct cw_error *err);
 
-/* How long a range of data in memory took: by the column of the chip's time, or CW_NO_COLUMN, else the shortest pass,
- * else start to end if there was one pass. NaN unknown. */
+/* How long a range of data in memory took: by the column of the chip's time, or CW_NO_COLUMN, else the shortest pass.
+ * NaN unknown. */
 double cw_range_duration(const struct cw_counter_data *data, uint32_t range, uint32_t time_column);
 
 /* ---- means ------------------------------------------------------------------------------------------------------ */

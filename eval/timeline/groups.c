@@ -87,10 +87,17 @@ static bool find_key(const struct grouping *g, uint32_t item, struct cw_key *key
     case CW_TIMELINE_BY_PROCESS:
         key->part[0] = s->process;
         return true;
-    default:
+    case CW_TIMELINE_BY_RANK:
         key->part[0] = g->rank_of[s->process];
         return true;
+    case CW_TIMELINE_BY_CALL: /* above, and in other ways */
+    case CW_TIMELINE_BY_NVTX:
+    case CW_TIMELINE_BY_NVTX_EACH:
+    case CW_TIMELINE_BY_GRAPH:
+    case CW_TIMELINE_BY__COUNT:
+        break;
     }
+    return false;
 }
 
 /* ---- sums of items ----------------------------------------------------------------------------------------------- */
@@ -687,8 +694,10 @@ const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint
         name = cw_timeline_attribute(t, t->streams[g->stream].process, "rank");
         snprintf(text, CW_TIMELINE_NAME_SIZE, "%s%s", name && *name ? "rank " : "(no rank)", name ? name : "");
         return text;
-    default:
+    case CW_TIMELINE_BY_COPY:
         return cw_timeline_name_copy(t, g, text);
+    case CW_TIMELINE_BY__COUNT:
+        break;
     }
     return cw_elide(name, text, CW_TIMELINE_NAME_SIZE);
 }

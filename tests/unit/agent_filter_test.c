@@ -55,6 +55,20 @@ Test(filter, kernel_matches_mangled_or_readable)
     cr_expect(!cw_filter_launch(&filter, "", false), "a graph has no name");
 }
 
+/* The kernels of PyTorch's operators have such names. */
+Test(filter, a_whole_name_may_be_no_expression_at_all)
+{
+    struct cw_filter_options o = everything();
+    o.kernels[o.kernel_count++] = "k<{lambda(float)#1}>(int)";
+    o.kernels[o.kernel_count++] = "k<void (*)(int)>(int)";
+    o.kernels[o.kernel_count++] = "a::operator[](int)";
+    start(&o);
+    for (size_t i = 0; i < o.kernel_count; i++)
+        cr_expect(cw_filter_kernel(&filter, o.kernels[i]), "%s", o.kernels[i]);
+    cr_expect(!cw_filter_kernel(&filter, "k<{lambda(float)#2}>(int)"));
+    finish();
+}
+
 /* As pasted from a table: as an expression it would be "add(float, int)" and "f<1>" alone. */
 Test(filter, a_whole_name_is_no_expression)
 {

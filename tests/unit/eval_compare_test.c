@@ -503,6 +503,32 @@ Test(eval_compare, names_as_other_profilers_spell_them)
     cr_expect(c.match_count == 2);
 }
 
+/* Both have one spelling. */
+Test(eval_compare, overloads_that_another_profiler_launches_in_another_order)
+{
+    static struct cw_pair ours[] = {{"name", "Tiny"}}, theirs[] = {{"name", "Tiny"}, {"backend", "ncu"}};
+    static char floats[] = "s(float *)", doubles[] = "s(double *)";
+    for (int i = 0; i < SAMPLE_RANGES; i++) {
+        sample_ranges[i].kernel = sample_ranges[i].name = i ? doubles : floats;
+        memcpy(sample_ranges[i].grid, sample_ranges[0].grid, sizeof sample_ranges[i].grid);
+        memcpy(sample_ranges[i].block, sample_ranges[0].block, sizeof sample_ranges[i].block);
+    }
+    copy();
+    for (int i = 0; i < SAMPLE_RANGES; i++)
+        other_ranges[i].name = other_ranges[i].kernel = i ? floats : doubles;
+    sample_devices[0].attributes = ours, other_devices[0].attributes = theirs;
+    sample_devices[1].attributes = ours, other_devices[1].attributes = theirs;
+    sample_devices[0].attribute_count = sample_devices[1].attribute_count = other_devices[1].attribute_count = 1;
+    other_devices[0].attribute_count = 2;
+    compare(CW_BY_KERNEL);
+    cr_assert(c.match_count >= 2);
+    for (uint32_t i = 0; i < c.match_count; i++) {
+        cr_assert(c.matches[i].a != CW_NO_GROUP && c.matches[i].b != CW_NO_GROUP);
+        cr_expect_str_eq(cw_launch_of(&c.a.groups.data, c.matches[i].a)->name,
+                         cw_launch_of(&c.b.groups.data, c.matches[i].b)->name);
+    }
+}
+
 Test(eval_compare, metrics_that_both_chips_have)
 {
     static const char yaml[] = "schema: 1\nchip: TINY\nsource:\n  - made up\ntime: gpu__time\nunits:\n"

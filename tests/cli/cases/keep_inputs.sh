@@ -39,3 +39,6 @@ refused capture-agent decode --native plan.cwc --force -o plan.cwc
 cksum 1.cwd folder/*.cwd plan.cwc names rules.yaml own.yaml list | cmp - before && echo every input is as before
 # a file of the same name elsewhere, and a further capture of a folder, are others
 metric-eval merge 1.cwd 2.cwd -o folder/1.cwd; metric-eval merge folder -o all.cwd; metric-eval show all.cwd | grep ranges
+echo a list that can be read once
+printf '%s\n' "$SOURCE/data/captures/runs_1.cwd" | metric-eval diff @- "$SOURCE/data/captures/runs_2.cwd" -q -o once.json
+echo "status $?"
