@@ -12,22 +12,10 @@
 #include "base/pattern.h"
 #include "base/utf8.h"
 
-/* Compiles a name with parameters that is no expression, such as "k<void (*)(int)>(int)", as the text that it is. */
-static bool compile_name(regex_t *regex, const char *text)
+/* Whether a text that is no expression may be a name with parameters, such as "k<void (*)(int)>(int)". */
+static bool may_be_name(const char *text)
 {
-    const size_t length = strlen(text);
-    const bool is_name = length && text[length - 1] == ')' && (isalpha((unsigned char)*text) || *text == '_');
-    char why[CW_PATTERN_WHY_SIZE], *literal = is_name ? malloc(2 * length + 1) : NULL, *to = literal;
-    for (const char *at = text; literal && *at; at++) {
-        if (strchr("\\^$.[]|()*+?{}", *at))
-            *to++ = '\\';
-        *to++ = *at;
-    }
-    if (literal)
-        *to = 0;
-    const bool good = literal && cw_pattern_compile(regex, literal, 0, why);
-    free(literal);
-    return good;
+    return (isalpha((unsigned char)*text) || *text == '_') && text[strlen(text) - 1] == ')';
 }
 
 static enum cw_status compile(struct cw_filter_regexes *to, const char *option, const char *const *texts, size_t count,
@@ -39,7 +27,8 @@ static enum cw_status compile(struct cw_filter_regexes *to, const char *option, 
             return cw_error_set(err, CW_ERR_USAGE, "found %s '', expected a regular expression", option);
         if (!cw_utf8_holds(texts[i], strlen(texts[i])))
             return cw_error_set(err, CW_ERR_USAGE, "found %s with bytes that are no UTF-8, expected UTF-8", option);
-        if (!cw_pattern_compile(&to->list[i], texts[i], 0, why) && !compile_name(&to->list[i], texts[i]))
+        to->is_name[i] = !cw_pattern_compile(&to->list[i], texts[i], 0, why);
+        if (to->is_name[i] && !may_be_name(texts[i]))
             return cw_error_set(err, CW_ERR_USAGE, "found %s '%s', expected a regular expression: %s", option, texts[i],
                                 why);
     }
@@ -58,7 +47,8 @@ enum cw_status cw_filter_open(struct cw_filter *f, const struct cw_filter_option
 static void free_regexes(struct cw_filter_regexes *r)
 {
     for (size_t i = 0; i < r->count; i++)
-        regfree(&r->list[i]);
+        if (!r->is_name[i])
+            regfree(&r->list[i]);
 }
 
 void cw_filter_close(struct cw_filter *f)
@@ -76,7 +66,7 @@ static bool any_matches(const struct cw_filter_regexes *r, const char *const *te
 {
     bool found = false;
     for (size_t i = 0; i < r->count && !found; i++)
-        found = strcmp(texts[i], name) == 0 || regexec(&r->list[i], name, 0, NULL, 0) == 0;
+        found = strcmp(texts[i], name) == 0 || (!r->is_name[i] && regexec(&r->list[i], name, 0, NULL, 0) == 0);
     return found;
 }
 
@@ -117,15 +107,15 @@ bool cw_filter_kernel(struct cw_filter *f, const char *kernel)
     return f->last_matches;
 }
 
-bool cw_filter_count(struct cw_filter *f)
-{
-    const uint64_t number = f->launches++;
-    return number >= f->options.launch_skip && number - f->options.launch_skip < f->options.launch_count;
-}
-
 bool cw_filter_is_done(const struct cw_filter *f)
 {
     return f->launches >= f->options.launch_skip && f->launches - f->options.launch_skip >= f->options.launch_count;
+}
+
+bool cw_filter_count(struct cw_filter *f)
+{
+    const bool done = cw_filter_is_done(f);
+    return f->launches++ >= f->options.launch_skip && !done;
 }
 
 bool cw_filter_launch(struct cw_filter *f, const char *kernel, bool in_range)

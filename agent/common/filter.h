@@ -22,6 +22,7 @@ struct cw_filter {
     struct cw_filter_options options;
     struct cw_filter_regexes {
         regex_t list[CW_FILTER_MOST];
+        bool is_name[CW_FILTER_MOST]; /* a whole name that is no expression: the regex is unused */
         size_t count;
     } kernels, excluded, ranges, processes;
     uint64_t launches; /* matching launches so far */

@@ -706,7 +706,8 @@ static void take_turn(CUcontext context, uint64_t from_ns)
 static void review_turn(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     struct cw_sampled *s = find(call->context);
-    if (!s || (!cw_inject_launches_graph(id) && !cw_stream_runs_launch(id, call)))
+    if (!s || (self->context_count == 1 && !s->waits) ||
+        (!cw_inject_launches_graph(id) && !cw_stream_runs_launch(id, call)))
         return;
     const uint64_t now_ns = s->last_ns = cw_inject_now_ns();
     if (s->waits && is_open(cw_user_ranges_wanted_count()))
