@@ -149,6 +149,9 @@ static void take_text(struct pack_block *p, struct cw_reader *in)
             return;
         p->text_at[p->text_count] = p->texts.size;
         cw_write_bytes(&p->texts, text.data, text.size);
+        p->failed = p->texts.status != CW_OK;
+        if (p->failed)
+            return; /* the text is in the table and nowhere else */
         p->text_count++;
     }
     put_number(p, CW_PACK_TEXT, item);
@@ -279,6 +282,9 @@ static uint32_t find_group(struct pack_block *p)
                                                    .key_size = p->key.size,
                                                    .field_count = p->fields};
         cw_write_bytes(&p->layouts, p->layout.data, p->layout.size);
+        p->failed = p->layouts.status != CW_OK;
+        if (p->failed)
+            return 0;
         p->group_count++;
     }
     return item;
@@ -503,7 +509,7 @@ static struct pack_filled pack_block_filled(const struct pack_block *p)
                                 .numbers = p->number_count,
                                 .dense = p->dense,
                                 .process = p->process,
-                                .failed = p->failed || p->layouts.status != CW_OK || p->texts.status != CW_OK};
+                                .failed = p->failed};
 }
 
 /* Removes all records. */

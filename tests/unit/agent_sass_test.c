@@ -7,6 +7,7 @@
 #include "agent/inject/modes/sass.h"
 #include "agent/inject/modes/sass_counts.h"
 #include "agent/inject/ranges/user_ranges.h"
+#include "tests/support/alloc_fail.h"
 #include "tests/support/fake_profiler.h"
 
 static const struct cw_inject_mode *const mode = &cw_inject_sass;
@@ -607,6 +608,29 @@ Test(sass, each_metric_of_an_instruction_may_have_its_record)
     cr_expect(counts.records[0].counts[0] == 1 && counts.records[0].counts[1] == 1);
     cr_expect(counts.records[0].values[0][0] == 10 && counts.records[0].values[1][0] == 14);
     cw_sass_counts_free(&counts);
+}
+
+/* Whichever allocation fails, records that come later find the list as it was, or are refused. */
+Test(sass, counts_hold_what_found_memory)
+{
+    const uint64_t values[] = {5, 7}, *const lists[] = {values};
+    for (long after = 0;; after++) {
+        struct cw_sass_counts counts = {0};
+        size_t added = 0;
+        cw_alloc_fail_after(after);
+        for (uint32_t i = 0; i < 6; i++) {
+            char function[] = {(char)('a' + i / 2), '\0'};
+            const struct cw_sass_record r = {
+                {.module = 1, .pc = 16, .function = function}, (const uint32_t[]){2}, lists};
+            added += cw_sass_counts_add(&counts, &r, 1);
+        }
+        const bool failed = cw_alloc_failed();
+        cw_alloc_fail_after(-1);
+        cr_expect(counts.count <= 3 && added >= counts.count && (added == 6) == !failed);
+        cw_sass_counts_free(&counts);
+        if (!failed)
+            break;
+    }
 }
 
 Test(sass, a_kernel_that_is_left_out_is_not_one_that_could_not_be_counted)

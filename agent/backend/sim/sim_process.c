@@ -89,9 +89,11 @@ static void write_rows(struct cw_sim_process *p, enum cw_trace_kind kind)
 {
     const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
     struct cw_sim_rows *rows = &p->rows[kind];
+    if (!rows->count)
+        return;
     for (uint32_t f = 0; f < cw_trace_kinds[kind].field_count; f++)
         columns[f] = rows->values + (size_t)f * ROWS;
-    if (rows->count && p->world->trouble.code == CW_OK)
+    if (p->world->trouble.code == CW_OK)
         cw_trace_output_rows(&p->world->out, p->index, kind, rows->count, columns, &p->world->trouble);
     rows->count = 0;
 }

@@ -203,9 +203,11 @@ static void add(struct cw_reach_range range)
 
 static const struct cw_reach_range *find(enum cw_reach_range_kind kind, uint64_t address)
 {
-    for (const struct cw_reach_range *r = self->ranges; r < self->ranges + self->count; r++)
+    for (size_t i = 0; i < self->count; i++) {
+        const struct cw_reach_range *r = &self->ranges[i];
         if (r->kind == kind && address >= r->begin && address < r->end)
             return r;
+    }
     return NULL;
 }
 
@@ -239,9 +241,11 @@ static bool is_reaching(uint64_t address)
 {
     if (address < self->low || address >= self->high)
         return false;
-    for (const struct cw_reach_range *r = self->ranges; r < self->ranges + self->count; r++)
+    for (size_t i = 0; i < self->count; i++) {
+        const struct cw_reach_range *r = &self->ranges[i];
         if (is_reach(r) && address >= r->begin && address < r->end)
             return true;
+    }
     return false;
 }
 

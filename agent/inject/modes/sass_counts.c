@@ -66,6 +66,8 @@ static bool append(struct cw_sass_counts *c, const struct cw_sass_record *r, uin
 
 bool cw_sass_counts_add(struct cw_sass_counts *c, const struct cw_sass_record *r, uint32_t metrics)
 {
+    if (c->table.count != c->count) /* a record found no memory before: the table alone has it */
+        return false;
     if ((!c->arena && !(c->arena = cw_arena_create())) || (c->count == c->capacity && !grow(c)))
         return false;
     const uint32_t item = cw_hash_table_add(&c->table, hash_of(&r->at), is_of, c->records, &r->at);
