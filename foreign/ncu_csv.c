@@ -290,9 +290,9 @@ static struct metric *metric_of(struct table *t, const char *name, bool *is_new)
         return item == CW_NO_ITEM ? NULL : &t->metrics[item];
     struct metric *grown = cw_grown(t->metrics, &t->metric_room, item, sizeof *grown);
     const char *copy = cw_arena_strdup(t->arena, name);
+    t->metrics = grown ? grown : t->metrics;
     if (!grown || !copy)
         return NULL;
-    t->metrics = grown;
     t->metrics[t->metric_count++] = (struct metric){.name = copy};
     return &t->metrics[item];
 }

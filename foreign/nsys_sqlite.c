@@ -282,6 +282,8 @@ static struct remembered look_up(struct reading *r, uint32_t process, int64_t id
         sqlite.sqlite3_bind_int64(r->strings, 1, id);
     if (step(r, r->strings)) {
         char *text = strdup(text_at(r->strings, 0));
+        if (!text)
+            r->status = cw_error_nomem(r->err);
         if (text && call)
             cut_version(text);
         made.driver = text && strncmp(text, "cu", 2) == 0 && isupper((unsigned char)text[2]);

@@ -151,7 +151,8 @@ static enum cw_status resolve(struct planner *p, const char *const *metrics, siz
         if (status != CW_OK || repeats[i])
             continue;
         status = need_counters(p, &p->needed[p->count], &m, &beside, &terms);
-        p->names[p->count] = cw_arena_strdup(p->arena, metrics[i]);
+        if (!(p->names[p->count] = cw_arena_strdup(p->arena, metrics[i])))
+            status = cw_error_nomem(p->err);
         p->metrics[p->count++] = m;
     }
     cw_terms_free(&terms);

@@ -198,7 +198,7 @@ static void take_text(struct taking *t, const struct cw_text_fact *fact)
     if (text)
         cw_write_string(t->out, text);
     else
-        t->out->status = CW_ERR_NOMEM;
+        t->out->status = t->in.status = CW_ERR_NOMEM; /* nothing is taken behind it */
 }
 
 static void take_texts(struct taking *t, const struct cw_text_fact *fact)

@@ -140,7 +140,7 @@ static void take_text(struct pack_block *p, struct cw_reader *in)
     const uint32_t length = cw_read_u32(in);
     cw_read_bytes(in, length);
     const struct text text = {start, 4 + (size_t)length};
-    if (in->status != CW_OK)
+    if (in->status != CW_OK || p->failed)
         return;
     const uint32_t item = find_item(p, &p->by_text, XXH3_64bits(text.data, text.size), &text, is_text);
     if (item == p->text_count) {

@@ -55,8 +55,9 @@ enum cw_status cw_steady_devices_add(struct cw_steady_devices *devices, struct c
     d->device.attributes = pairs;
     d->device.attribute_count = count + CW_STEADY_ATTRIBUTES;
     d->at = collector->size;
-    devices->count++;
-    return cw_collector_device(collector, &d->device, err);
+    const enum cw_status status = cw_collector_device(collector, &d->device, err);
+    devices->count += status == CW_OK;
+    return status;
 }
 
 enum cw_status cw_steady_devices_tell(struct cw_steady_devices *devices, struct cw_collector *collector,

@@ -103,8 +103,10 @@ static enum cw_status find_device(struct cw_range_output *o, const struct cw_dev
     for (*index = 0; o->known.devices[*index].number != number; ++*index)
         ;
     struct cw_output_device *found = &o->devices[*index];
-    if (is_new && !copy_device(o, found, device))
+    if (is_new && !copy_device(o, found, device)) {
+        o->known.count--;
         return cw_error_nomem(err);
+    }
     for (uint32_t i = 0; device->facts && i < o->schema->counter_count; i++)
         if (!found->facts[i].instances) {
             found->facts[i] = device->facts[i];
@@ -144,10 +146,15 @@ static enum cw_status write_device(const struct cw_range_output *o, struct cw_ou
     uint32_t known = o->devices[of].facts_known + o->devices[of].reports;
     if (!is_new && file->written[of].known == known)
         return CW_OK;
-    file->written[of].at = at;
-    file->written[of].known = known;
-    return is_new ? cw_collector_device(&file->out, &device, err)
-                  : cw_collector_device_again(&file->out, at, &device, err);
+    const enum cw_status status = is_new ? cw_collector_device(&file->out, &device, err)
+                                         : cw_collector_device_again(&file->out, at, &device, err);
+    if (status == CW_OK) {
+        file->written[of].at = at;
+        file->written[of].known = known;
+    } else if (is_new) {
+        file->numbers.count--; /* the next process writes it */
+    }
+    return status;
 }
 
 static enum cw_status write_range(struct cw_range_output *o, struct cw_output_file *file, const struct cw_range *range,

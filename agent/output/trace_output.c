@@ -199,7 +199,13 @@ enum cw_status cw_trace_output_add_process(struct cw_trace_output *o, const stru
                                          .devices = p->devices};
     *index = o->process_count;
     o->processes[o->process_count++] = p;
-    return write_process(o, p, err);
+    status = write_process(o, p, err);
+    if (status != CW_OK) { /* the file counts those that it has */
+        file->process_count--;
+        o->process_count--;
+        free(p);
+    }
+    return status;
 }
 
 /* Writes a device without the rank, which the process has. */
@@ -238,9 +244,13 @@ enum cw_status cw_trace_output_add_device(struct cw_trace_output *o, uint32_t pr
         return cw_error_set(err, CW_ERR_UNSUPPORTED, "found a trace of more than %d GPUs, expected no more",
                             CW_MOST_FILE_DEVICES);
     }
-    enum cw_status status = is_new ? write_device(o, p->file, device, number, err) : CW_OK;
+    const enum cw_status status = is_new ? write_device(o, p->file, device, number, err) : CW_OK;
+    if (status != CW_OK) {
+        p->file->numbers.count--; /* the next process writes it */
+        return status;
+    }
     p->devices[p->about.device_count++] = (struct cw_trace_device){device->index, number};
-    return status == CW_OK ? write_process(o, p, err) : status;
+    return write_process(o, p, err);
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------------------ */

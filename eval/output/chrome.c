@@ -177,6 +177,8 @@ static void put_notes(struct cw_chrome *c, const struct cw_lane_event *e)
 
 static void put_event(struct cw_chrome *c, const char *phase, const struct cw_lane_event *e)
 {
+    if (c->nomem) /* its lane has no place */
+        return;
     put_head(c, phase, &c->places[e->lane]);
     put_time(c, "ts", e->time - c->origin);
     if (e->end > e->time || *phase == 'X')
@@ -216,6 +218,8 @@ static void instant(void *chrome, const struct cw_lane_event *event)
 static void count(void *chrome, uint32_t number, uint64_t time, double value)
 {
     struct cw_chrome *c = chrome;
+    if (c->nomem)
+        return;
     const struct place *place = &c->places[number];
     put_head(c, "C", place);
     put_time(c, "ts", time - c->origin);

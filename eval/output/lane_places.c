@@ -92,8 +92,8 @@ static uint32_t *find(struct cw_lane_places *p, const struct cw_key *key)
             p->room = room;
         }
     }
-    const bool enough = k != CW_NO_KEY && k < p->room;
-    p->nomem = p->nomem || !enough;
+    const bool enough = !p->nomem && k != CW_NO_KEY && k < p->room; /* each place behind a failure may be unset */
+    p->nomem = !enough;
     if (enough && k >= count)
         p->of_key[k] = CW_NO_LANE;
     return enough ? &p->of_key[k] : NULL;

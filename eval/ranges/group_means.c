@@ -152,7 +152,7 @@ static bool find_in_parts(struct parts *p, struct cells *cells, uint32_t group, 
         return false;
     cells->own = find_cells(p, wanted, !whole && cw_fold_is_cold(&view->ranges[range]));
     wanted.mask = p->mask;
-    if (whole)
+    if (whole && cells->own)
         cells->alike = find_cells(p, wanted, false);
     return cells->own && (cells->alike || !whole);
 }

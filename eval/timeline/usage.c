@@ -517,7 +517,7 @@ enum cw_status cw_timeline_use(struct cw_timeline_usage *u, const struct cw_time
         count += !k || t->streams[k].device != t->streams[k - 1].device;
     u->devices = cw_arena_alloc(arena, count, sizeof *u->devices);
     bool good = begin_search(&s.idle, t) && find_looked(&s, within, within_count) && s.communicates && order && room &&
-                u->devices;
+                spans && u->devices;
     if (good)
         memset(s.communicates, 2, t->name_count);
     if (good)

@@ -8,6 +8,7 @@
 
 #include "agent/backend/trace_capture.h"
 #include "base/file.h"
+#include "tests/support/alloc_fail.h"
 
 static char folder[] = "/tmp/trace_output.XXXXXX", path[64];
 static struct cw_trace_output output;
@@ -241,6 +242,34 @@ Test(trace_output, texts_of_one_process_leave_room_for_the_next)
     account(second, 20, 18, 0, 0);
     const struct cw_trace_books b = cw_trace_output_books(&output, CW_TRACE_KERNEL);
     cr_expect(b.launched == 20 && b.lost == 2);
+}
+
+/* Whatever fails as a process begins, the file has those that begin later, with the same device. */
+Test(trace_output, a_process_that_cannot_begin_leaves_the_file_to_others)
+{
+    const struct cw_pair about[] = {{"host", "node"}, {"pci", "0000:02:00.0"}};
+    const struct cw_trace_process process = {.pid = 8, .attribute_count = 1, .attributes = about};
+    const struct cw_device device = {.index = 0, .attribute_count = 2, .attributes = about};
+    for (long after = 0, failed = true; failed; after++) {
+        uint32_t second;
+        open_output(path);
+        const uint32_t first = add_process(7, "0");
+        add_device(first, 0, "0000:01:00.0");
+        cw_alloc_fail_after(after);
+        if (cw_trace_output_add_process(&output, &process, &second, &err) == CW_OK)
+            cw_trace_output_add_device(&output, second, &device, &err);
+        failed = cw_alloc_failed();
+        cw_alloc_fail_after(-1);
+        const uint32_t third = add_process(9, "0");
+        add_device(third, 0, "0000:02:00.0");
+        cr_assert(send(third, 1, "a", 1, 1) == CW_OK);
+        end_output();
+        cw_trace_output_close(&output);
+        read_file(path);
+        cr_expect(data.device_count == 2 && trace.processes[trace.process_count - 1].pid == 9, "%ld", after);
+        cr_assert(unlink(path) == 0);
+    }
+    open_output(path);
 }
 
 Test(trace_output, a_name_with_the_process_makes_a_file_for_each)

@@ -108,11 +108,14 @@ static enum cw_status write_device(struct capture *c, const struct cw_process *p
     *number = device.index;
     if (!is_new)
         return CW_OK;
-    if (!cw_pc_describe(&device, c->options, c->arena))
-        return cw_error_nomem(err);
-    if (c->options->when.periods)
-        return cw_steady_devices_add(&c->steady, &c->out, &device, p->reported ? &p->steady : NULL, c->arena, err);
-    return cw_collector_device(&c->out, &device, err);
+    enum cw_status status = cw_pc_describe(&device, c->options, c->arena) ? CW_OK : cw_error_nomem(err);
+    if (status == CW_OK && c->options->when.periods)
+        status = cw_steady_devices_add(&c->steady, &c->out, &device, p->reported ? &p->steady : NULL, c->arena, err);
+    else if (status == CW_OK)
+        status = cw_collector_device(&c->out, &device, err);
+    if (status != CW_OK)
+        c->devices.count--; /* the next process writes it */
+    return status;
 }
 
 static enum cw_status take_steady(void *user, const struct cw_process *p, struct cw_error *err)

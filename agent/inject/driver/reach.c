@@ -551,11 +551,13 @@ bool cw_reach_follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 static void share(const struct cw_reach_range *range)
 {
     add(*range);
-    for (struct cw_reach_range *r = self->ranges; r < self->ranges + self->count; r++)
+    for (size_t i = 0; i < self->count; i++) {
+        struct cw_reach_range *r = &self->ranges[i];
         if (range->kind == CW_REACH_HANDLE && r->kind == CW_REACH_MAPPED && r->handle == range->begin) {
             r->kind = CW_REACH_SHARED;
             widen_bounds(r);
         }
+    }
 }
 
 void cw_reach_begin(CUpti_CallbackId id, const CUpti_CallbackData *call)

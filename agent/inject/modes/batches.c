@@ -175,7 +175,7 @@ static bool left_alone(struct cw_collection *c, struct cw_batch *b)
     cw_record_kernels(&b->record, count_kernel, &judged);
     cw_record_kernels(&b->record, judge, &judged);
     if (!judged.same && !judged.several && c->count)
-        tell_guilty(c->launches[0].kernel);
+        tell_guilty(c->launches[0].data.kernel);
     return judged.same;
 }
 

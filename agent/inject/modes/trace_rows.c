@@ -46,6 +46,8 @@ static bool prepare(void)
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
         cw_trace_text_number(cw_trace_kinds[k].name);
     cw_trace_text_number(CW_TRACE_ALL_KINDS);
+    if (self->last_text != CW_TRACE_TEXT_OF_ALL) /* accounts name kinds by these numbers */
+        return false;
     self->kinds = UINT64_MAX;
     self->begun = true;
     return true;
