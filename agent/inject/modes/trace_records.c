@@ -21,8 +21,10 @@ struct shape { /* data that identifies a launch_shape */
     int32_t grid[3], block[3], shared_static, shared_dynamic;
     uint32_t cluster[3], policy, most, active, local, executed;
     uint16_t registers;
-    uint8_t cache, launch, carveout_asked, carveout, window_hit, window_miss, padding[6];
+    uint8_t cache, launch, carveout_asked, carveout, window_hit, window_miss, padding[4];
 };
+_Static_assert(offsetof(struct shape, padding) + sizeof((struct shape){0}.padding) == sizeof(struct shape),
+               "its bytes are compared: none may be without a value");
 
 /* The window of a launch, all zeros if it has none. CUPTI has windows with --launch-attributes alone. */
 static CUaccessPolicyWindow window_of(const kernel_record *k)
