@@ -1,6 +1,6 @@
 # Values by other ways: an evaluator that knows the documents alone, every output, captures cut, merged and shuffled.
 # With Debian's Python, as python/python.cmake; PyYAML reads the database.
-if(CW_PYTHON AND NOT CW_SANITIZE)
+if(CW_PYTHON)
   execute_process(COMMAND ${CW_PYTHON} -c "import cffi, h5py, numpy, pandas, xarray, yaml"
                   RESULT_VARIABLE differential_lacks OUTPUT_QUIET ERROR_QUIET)
   if(NOT differential_lacks)

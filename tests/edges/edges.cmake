@@ -20,7 +20,6 @@ add_test(NAME edges/names COMMAND ${edges}/check_names ${PROJECT_SOURCE_DIR})
 add_test(NAME edges/wrong_names COMMAND ${edges}/check_names ${edges}/wrong)
 set_tests_properties(edges/wrong_names PROPERTIES PASS_REGULAR_EXPRESSION
   "nowhere.c: found no such file.*cw_value_take: found no such name in value.h.*cw_no_such_thing: found no such name in any")
-# Sanitizers have variables of their own in every object.
-if(TARGET cw_inject AND NOT CW_SANITIZE)
+if(TARGET cw_inject)
   add_test(NAME edges/state COMMAND ${edges}/check_state $<TARGET_OBJECTS:cw_inject> COMMAND_EXPAND_LISTS)
 endif()

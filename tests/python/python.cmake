@@ -5,7 +5,7 @@ if(CW_PYTHON)
   execute_process(COMMAND ${CW_PYTHON} -c "import cffi, numpy, pandas, xarray" RESULT_VARIABLE python_lacks
                   OUTPUT_QUIET ERROR_QUIET)
 endif()
-if(CW_PYTHON AND NOT python_lacks AND NOT CW_SANITIZE) # with sanitizers, Python would have to be loaded with them
+if(CW_PYTHON AND NOT python_lacks)
   set(python_source ${PROJECT_SOURCE_DIR}/python)
   set(python_folder ${PROJECT_BINARY_DIR}/python)
   file(GLOB python_modules CONFIGURE_DEPENDS ${python_source}/counterworks/*)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CW_SANITIZE
 size_t __sanitizer_get_current_allocated_bytes(void);
 #endif
 
@@ -102,7 +102,7 @@ static void expect_open(const char *expected)
 
 static size_t in_use(void)
 {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CW_SANITIZE
     return __sanitizer_get_current_allocated_bytes();
 #else
     return mallinfo2().uordblks;

@@ -112,7 +112,7 @@ Test(say, that_there_are_more_contexts_than_are_followed, .timeout = BEFORE_LONG
     heard(reader, "counterworks: found more than 64 contexts at a time: launches of further ones are not captured\n");
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* which wants memory of its own for a thread */
+#ifndef CW_SANITIZE /* which wants memory of its own for a thread */
 static void *nothing(void *user)
 {
     return user;

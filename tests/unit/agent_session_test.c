@@ -225,7 +225,7 @@ Test(agent_session, a_program_of_which_no_process_comes_is_told_of)
 
 /* ---- faults of messages ----------------------------------------------------------------------------------------- */
 
-#ifdef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+#ifdef CW_SANITIZE /* which keeps what is freed */
 enum { MANY = 200, MOST_MIB = 1000 };
 #else
 enum { MANY = 20000, MOST_MIB = 100 };

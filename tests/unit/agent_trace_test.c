@@ -218,7 +218,7 @@ static void prepare(void)
     api->cuptiGetCallbackName = name_call;
     cw_inject->process = getpid();
     setenv(CW_AGENT_SOCKET_VARIABLE, "/nowhere", 1);
-    heard.arena = cw_arena_create();
+    heard.arena = heard.arena ? heard.arena : cw_arena_create();
     heard.text_count = 1;
     fake_profiler.hear = hear;
 }

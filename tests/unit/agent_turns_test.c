@@ -5,7 +5,7 @@
 #include "agent/inject/ranges/turns.h"
 
 enum { CHANGE = 15000000, COUNT = 600000 }; /* ns, as on an H200 */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CW_SANITIZE
 enum { EVERY = 5 }; /* the same code on fewer loops: sanitizers take ten times as long */
 #else
 enum { EVERY = 1 };

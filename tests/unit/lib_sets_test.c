@@ -77,7 +77,7 @@ static void plan(const struct counterworks_chip *chip, const char *name, const c
     free_names(&metrics);
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CW_SANITIZE
 enum { EVERY = 5 }; /* the same code on fewer chips: sanitizers take ten times as long */
 #else
 enum { EVERY = 1 };
