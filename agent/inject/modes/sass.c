@@ -206,11 +206,12 @@ static bool grow(void)
     return true;
 }
 
-/* The driver may give the place of a name to another, once the name's module has gone. */
+/* The driver may give the place of a name to another, once the name's module has gone: only a launch's own key is read.
+ */
 static bool is_kernel(const void *items, uint32_t item, const void *key)
 {
     const struct cw_sass_kernel *a = (const struct cw_sass_kernel *)items + item, *b = key;
-    return a->context == b->context && a->key == b->key && strcmp(a->name, b->key) == 0;
+    return a->context == b->context && a->key == b->key && strcmp(a->name, b->name ? b->name : b->key) == 0;
 }
 
 static uint64_t hash_of(const struct cw_sass_kernel *k)
