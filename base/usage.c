@@ -334,6 +334,15 @@ static const struct argp_option *find_letter(const struct parsing *p, char lette
     return o->name ? o : NULL;
 }
 
+/* The command that has the option, to the end of the line; NULL: none. */
+static const char *find_elsewhere(const char *lines, const char *option, size_t length)
+{
+    for (const char *at = lines; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+        if (strncmp(at, option, length) == 0 && strncmp(at + length, ": ", 2) == 0)
+            return at + length + 2;
+    return NULL;
+}
+
 static void refuse_option(const struct parsing *p, char **argv, const char *argument, size_t length)
 {
     char wanted[LONGEST_NAME] = "", names[MOST_OPTIONS + OWN_OPTIONS][LONGEST_NAME], text[LONGEST_MESSAGE];
@@ -346,8 +355,13 @@ static void refuse_option(const struct parsing *p, char **argv, const char *argu
         snprintf(names[i], sizeof names[i], "--%s", p->argp[i].name);
         cw_suggest_offer(&near, names[i]);
     }
-    cw_text_print(stderr, "%s: found the option '%.*s', expected another%s\n", name, (int)length, argument,
-                  cw_suggest_text(&near, text, sizeof text));
+    const char *has = find_elsewhere(p->usage->elsewhere, argument, length);
+    if (has)
+        cw_text_print(stderr, "%s: found the option '%.*s', which %.*s has\n", name, (int)length, argument,
+                      (int)strcspn(has, "\n"), has);
+    else
+        cw_text_print(stderr, "%s: found the option '%.*s', expected another%s\n", name, (int)length, argument,
+                      cw_suggest_text(&near, text, sizeof text));
     argp_help(&p->root, stderr, ARGP_HELP_SEE, name);
     exit(argp_err_exit_status);
 }
@@ -360,7 +374,7 @@ static bool check_option(const struct parsing *p, char **argv, const char *argum
     const size_t length = whole ? strcspn(argument, "=") : strnlen(argument, 2);
     int count = 1;
     const struct argp_option *o = whole ? find_option(p, argument + 2, length - 2, &count) : NULL;
-    if (!is_plain(argument, length) || !count)
+    if (!is_plain(argument, length) || !count || (!whole && !find_letter(p, argument[1])))
         refuse_option(p, argv, argument, length);
     const char *rest = whole ? argument + length : argument + 1;
     while (!whole && *rest && (o = find_letter(p, *rest++)) && !o->arg)
@@ -368,11 +382,14 @@ static bool check_option(const struct parsing *p, char **argv, const char *argum
     return o && o->arg && !(o->flags & OPTION_ARG_OPTIONAL) && !*rest;
 }
 
-/* Checks options up to the first word, if a program begins there. */
+/* Checks options, up to the first word if a program begins there. -h is --help where no option has the letter. */
 static void check_options(const struct parsing *p, int argc, char **argv, bool program)
 {
+    static char help[] = "--help";
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (argv[i][0] == '-' && argv[i][1])
+        if (strcmp(argv[i], "-h") == 0 && !find_letter(p, 'h'))
+            argv[i] = help;
+        else if (argv[i][0] == '-' && argv[i][1])
             i += check_option(p, argv, argv[i]);
         else if (program)
             return;
@@ -468,9 +485,20 @@ static bool is_misspelt(const char *word, const struct cw_usage_command *table, 
     return near.count > 0;
 }
 
+/* Turns "help COMMAND" into "COMMAND --help". */
+static void turn_help(int argc, char **argv, const struct cw_usage_command *table, size_t count)
+{
+    static char help[] = "--help";
+    if (argc == 3 && strcmp(argv[1], "help") == 0 && find_command(argv[2], table, count)) {
+        argv[1] = argv[2];
+        argv[2] = help;
+    }
+}
+
 int cw_usage_run_or(int argc, char **argv, const struct cw_usage_command *table, size_t count,
                     int (*otherwise)(int argc, char **argv))
 {
+    turn_help(argc, argv, table, count);
     const struct cw_usage_command *command = argc > 1 ? find_command(argv[1], table, count) : NULL;
     if (command)
         return run_command(command, argc, argv);
@@ -487,11 +515,13 @@ int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, si
         cw_error_set(&err, CW_ERR_USAGE, "found no command; %s --help lists them", program_invocation_short_name);
         return cw_usage_fail(&err);
     }
-    const struct cw_usage_command *command = find_command(wanted, table, count);
+    turn_help(argc, argv, table, count);
+    const struct cw_usage_command *command = find_command(argv[1], table, count);
     if (command)
         return run_command(command, argc, argv);
     const bool all = strcmp(wanted, "--help=all") == 0;
-    if (all || strcmp(wanted, "--help") == 0 || strcmp(wanted, "-?") == 0 || strcmp(wanted, "help") == 0)
+    if (all || strcmp(wanted, "--help") == 0 || strcmp(wanted, "-h") == 0 || strcmp(wanted, "-?") == 0 ||
+        strcmp(wanted, "help") == 0)
         print_commands(table, count, about, example, all);
     else if (strcmp(wanted, "--version") == 0 || strcmp(wanted, "-V") == 0)
         cw_text_print(stdout, "%s\n", argp_program_version);

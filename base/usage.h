@@ -85,6 +85,8 @@ struct cw_usage {
     const char *help;
     const struct cw_usage_command *commands; /* its sub-commands; --help lists them before the text after "\v" */
     size_t command_count;
+    const char *elsewhere; /* options that another command has, and that command: "--kind: counterworks table" with a
+                              newline after each; NULL: none */
 };
 
 /* A row of a command's sub-commands: "metric-query list". */
@@ -99,9 +101,9 @@ struct cw_usage_command {
  * name is not plain text. */
 void cw_usage_read(const struct cw_usage *usage, int argc, char **argv, void *options);
 
-/* Runs the sub-command that argv names, and answers --help, --help=all, --version and a misspelt name; `about` is the
- * purpose of the command and `example` a line to type, or NULL. Returns the exit status. The caller checks whether all
- * output was written. */
+/* Runs the sub-command that argv names, and answers --help, --help=all, help COMMAND, --version and a misspelt name;
+ * `about` is the purpose of the command and `example` a line to type, or NULL. Returns the exit status. The caller
+ * checks whether all output was written. */
 int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, size_t count, const char *about,
                  const char *example);
 /* Runs the sub-command that argv names first, or `otherwise` if it names none. A word that is no file but close to a

@@ -49,6 +49,11 @@ void cw_command_devices(void *devices, char *text, struct argp_state *state);
 void cw_command_seconds(void *seconds, char *text, struct argp_state *state);
 void cw_command_ns(void *ns, char *text, struct argp_state *state);
 
+/* Options that --help of a capture with a plan does not have: the plan has the metrics. */
+#define CW_COMMAND_OF_PLANS                                                                                            \
+    "-m: counterworks plan\n--metrics: counterworks plan\n--metrics-file: counterworks plan\n"                         \
+    "--set: counterworks plan\n"
+
 /* The backend of COUNTERWORKS_BACKEND, else that of real GPUs. */
 uint32_t cw_command_default_backend(void);
 /* NULL if COUNTERWORKS_BACKEND names no known backend. */

@@ -127,7 +127,8 @@ int cw_pm_command(int argc, char **argv)
         "Example:\n  $0 -c plan.cwc -o run.cwd --interval 100us -- python train.py\n"
         "  $0 -c plan.cwc -o run.cwd --device all --duration 10\n"
         "  $0 -c plan.cwc -o run.cwd --interval 5us --window 50ms --every 1s -- ./app\n"
-        "  $0 --backend sim -c plan.cwc -o run.cwd -- true"};
+        "  $0 --backend sim -c plan.cwc -o run.cwd -- true",
+        .elsewhere = CW_COMMAND_OF_PLANS};
     struct pm_arguments a = {
         .capture = {.backend = cw_command_default_backend()},
         .options = {.devices = 1, .interval = 100000, .sim_samples = 48, .filter = {.launch_count = UINT64_MAX}}};

@@ -217,7 +217,8 @@ int cw_range_command(int argc, char **argv)
         "Example:\n  $0 -c plan.cwc -o run.cwd -- ./app --size 4096\n"
         "  $0 -c plan.cwc -o run.cwd --kernel gemm -- python train.py\n"
         "  $0 -c plan.cwc -o run.cwd --ranges user -- python train.py\n"
-        "  $0 --backend sim -c plan.cwc -o run.cwd -- true"};
+        "  $0 --backend sim -c plan.cwc -o run.cwd -- true",
+        .elsewhere = CW_COMMAND_OF_PLANS};
     struct range_arguments a = {.capture = {.backend = cw_command_default_backend()},
                                 .graphs = GRAPHS_NOT_GIVEN,
                                 .options = {.replay = not_given,

@@ -99,7 +99,8 @@ int cw_eval_export(int argc, char **argv)
         "beside them.\v"
         "Example:\n  $0 run.cwd --format folded | flamegraph.pl >run.svg\n  $0 run.cwd -o run.csv\n"
         "  $0 trace.cwd -o trace.pftrace",
-        NULL, 0};
+        .elsewhere = "--kind: counterworks table\n--by: counterworks table\n--sort: counterworks table\n"
+                     "--filter: counterworks table\n--top: counterworks table\n"};
     struct cw_eval_line line = {.run = export_all, .takes = CW_EVAL_FOREIGN | CW_EVAL_CSV};
     return cw_eval_command(&usage, argc, argv, &line);
 }

@@ -107,7 +107,7 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 /* Whether the first word is a capture or an option of the table. */
 static bool is_for_table(const char *word)
 {
-    static const char *const own[] = {"--help", "--help=all", "-?", "--version", "-V"};
+    static const char *const own[] = {"--help", "--help=all", "-h", "-?", "help", "--version", "-V"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(word, own[i]) == 0)
             return false;

@@ -15,6 +15,8 @@ while read -r command; do
     grep -q -- '--quiet' help || echo "$command: no --quiet"
 done <commands
 counterworks doctor --help=most 2>&1 | head -n 1
+for words in -h "help plan" "plan -h" "capture -h"; do counterworks $words | head -n 1; done
+metric-eval help merge | head -n 1
 # without a command, and misspelt
 counterworks; echo "status $?"
 counterworks explian run.cwd metric; echo "status $?"
@@ -49,6 +51,7 @@ counterworks capture -c plan.cwc -o run.cwd --sim-kernels 2 -- true
 counterworks run.cwd -m gpu__time_duration.sum --by range -q | wc -l
 counterworks capture -c plan.cwc -o run.cwd --kernel -- false; echo "status $?"
 counterworks capture --coalesce; echo "status $?"
+for words in "capture -m x" "sample --set x" "export --kind x" "table -x"; do counterworks $words 2>&1 | head -n 1; done
 counterworks trace -o trace.cwd -- sh -c 'exit 7'; echo "status $?"
 mkdir alone && cp "$BIN/counterworks" alone
 PATH=$PWD/alone:$PATH counterworks sass --help | head -n 1
