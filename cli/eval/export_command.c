@@ -1,4 +1,6 @@
 /* metric-eval export: a capture for other programs. */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -35,16 +37,21 @@ static const struct cw_option option_list[] = {
 };
 
 /* Files of a trace's rows, as CSV or JSON, are made by the table. */
-static enum cw_status check_form(struct cw_eval_session *s, const struct cw_eval_format *format)
+static enum cw_status check_form(struct cw_eval_session *s, const struct cw_eval_file *file)
 {
     const bool trace = s->main.capture->data.schema.profiler == CW_PROFILER_TRACE;
-    if (!trace || format->form == COUNTERWORKS_TIMELINE)
+    const char *asked = s->main.capture->asked;
+    if (!trace || file->format->form == COUNTERWORKS_TIMELINE)
         return CW_OK;
-    return s->request.every || s->o->sources.count
-               ? cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics",
-                              s->main.capture->asked, s->request.every ? "--all" : "metrics (-m, --set)")
-               : cw_error_set(s->err, CW_ERR_USAGE, "%s: found a trace, expected --format perfetto or chrome for it",
-                              s->main.capture->asked);
+    if (s->request.every || s->o->sources.count)
+        return cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics",
+                            asked, s->request.every ? "--all" : "metrics (-m, --set)");
+    if (file->format->format == CW_VIEW_CSV)
+        return cw_error_set(s->err, CW_ERR_USAGE,
+                            "%s: found a trace, expected --format perfetto or chrome; \"%s %s --kind kernel --format "
+                            "csv -o %s\" writes its kernels",
+                            asked, program_invocation_short_name, asked, file->path);
+    return cw_error_set(s->err, CW_ERR_USAGE, "%s: found a trace, expected --format perfetto or chrome for it", asked);
 }
 
 enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval_file *file)
@@ -57,7 +64,7 @@ enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval
     struct cw_view_input in = cw_eval_input(s, &s->main, &request);
     in.arena = cw_arena_create();
     in.shared = &s->shared;
-    enum cw_status status = in.arena ? check_form(s, file->format) : cw_error_nomem(s->err);
+    enum cw_status status = in.arena ? check_form(s, file) : cw_error_nomem(s->err);
     if (status == CW_OK)
         status = cw_view_make(&view, &in);
     if (status == CW_OK)

@@ -61,6 +61,12 @@ metric-eval "$run" --compat 1 -o a.csv 2>&1 | head -n 1
 metric-eval report "$run" 2>&1 | head -n 1
 metric-eval report "$run" -o a.csv 2>&1 | head -n 1
 metric-eval export "$run" -o a.h5 2>&1 | head -n 1
+metric-eval export "$run" --format json 2>&1 | head -n 1
+metric-eval export "$captures/trace_train.cwd" -o t.csv
+metric-eval "$captures/trace_train.cwd" --kind kernel --format csv -o t.csv && head -n 1 t.csv | cut -c 1-20
+for report in cuda_gpu_kern_sum cuda_api_sum cuda_gpu_mem_time_sum nvtx_sum:base; do metric-eval "$run" --report $report 2>&1 | head -n 1; done
+for option in --csv --json --report -o; do metric-eval "$run" $option --by kernel 2>&1 | head -n 1; done
+ls -d -- --by cuda* 2>&1
 metric-eval export "$run" 2>&1 | head -n 1
 metric-eval export "$captures/trace_train.cwd" -o t.folded
 metric-eval "$captures/trace_train.cwd" -o t.prom
