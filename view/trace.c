@@ -224,7 +224,7 @@ static enum cw_status check(const struct cw_view_input *in)
                             : o->sort ? "--sort"
                                       : "--filter");
     if (o->kinds && o->form == COUNTERWORKS_LIST)
-        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected --csv, --json or -o with it",
+        return cw_error_set(in->err, CW_ERR_USAGE, "%s: found --kind, expected --format or -o with it",
                             in->capture->asked);
     return CW_OK;
 }

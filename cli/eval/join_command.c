@@ -28,7 +28,7 @@ static void check_options(void *line, struct argp_state *state)
                        o->word_count, o->word_count == 1 ? "" : "s");
     cw_eval_check_every(o, state);
     if (by_launch(o) && !o->csv && !o->json)
-        cw_usage_error(state, "found --by launch for people, expected a file of CSV or JSON");
+        cw_usage_error(state, "found --by launch for people, expected --format csv or json");
 }
 
 static const struct cw_option option_list[] = {

@@ -446,7 +446,7 @@ static void put_list(struct left_list *l, uint32_t count, const struct cw_termin
     cw_text_print(out, "\n%s\n", title);
     cw_terminal_print(&t, 0, out);
     if (count > SHOWN_LEFT)
-        cw_text_print(out, "%" PRIu32 " more; --json has all\n", count - SHOWN_LEFT);
+        cw_text_print(out, "%" PRIu32 " more; --format json has all\n", count - SHOWN_LEFT);
 }
 
 /* ---- for people: PC samples -------------------------------------------------------------------------------------- */
@@ -506,7 +506,7 @@ void cw_joined_put_samples(const struct cw_output_rows *rows, const struct cw_te
     cw_text_print(out, "\nThe hottest lines of kernels, from %s:\n", rows->joined->samples_source);
     cw_terminal_print(&t, 0, out);
     if (samples->count > SHOWN)
-        cw_text_print(out, "%zu more; --json has all\n", samples->count - SHOWN);
+        cw_text_print(out, "%zu more; --format json has all\n", samples->count - SHOWN);
     if (samples->elsewhere)
         cw_text_print(out, "%.1f %% of the samples are in kernels that the trace does not have.\n",
                       100 * (double)samples->elsewhere / (double)samples->samples);
