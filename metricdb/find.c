@@ -500,8 +500,12 @@ static enum cw_status explain_nothing(const struct finding *f, struct cw_arena *
     for (size_t i = 0; i < f->found->answer_count; i++)
         if (f->found->answers[i].says)
             return cw_error_set(err, CW_ERR_NOTHING, "%s", f->found->answers[i].says);
-    if (is_unknown(f, false, arena, err))
-        return CW_ERR_NOTHING;
+    struct cw_metric m;
+    struct cw_error near = CW_ERROR_INIT;
+    const bool name = f->search.asked == 1 && !f->search.regular && strstr(f->find->text, "__") &&
+                      cw_metric_parse(&m, f->chip, f->find->text, &near) != CW_OK;
+    if (is_unknown(f, false, arena, name ? NULL : err))
+        return name ? cw_error_set(err, CW_ERR_NOTHING, "%s", near.message) : CW_ERR_NOTHING;
     return cw_error_set(err, CW_ERR_NOTHING, "no metric of %s has %s", f->chip->name,
                         f->search.regular ? "a match of the regular expression" : "all these words");
 }

@@ -157,6 +157,25 @@ static enum cw_status load_named(struct cw_set *set, const char *data, const cha
     return CW_OK;
 }
 
+/* What serves in place of sections and sets of Nsight Compute that no set stands for; NULL: nothing. */
+static const char *instead_of(const char *name)
+{
+    static const struct {
+        const char *name, *instead;
+    } known[] = {
+        {"SourceCounters", "counterworks pc and counterworks sass count for each instruction"},
+        {"PmSampling_WarpStates", "counterworks sample takes the set pm-sampling"},
+        {"WorkloadDistribution", ".min, .max and .avg of a counter are over its units"},
+        {"Nvlink_Topology", "counterworks trace --kinds default,link has the links"},
+        {"NumaAffinity", "nvidia-smi topo -m prints it"},
+        {"detailed", "the set full has its sections"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, name) == 0)
+            return known[i].instead;
+    return NULL;
+}
+
 /* Replaces the name of a section of Nsight Compute by the name of the set that has it. */
 static enum cw_status find_section(const char **name, const char *data, struct cw_arena *arena, struct cw_error *err)
 {
@@ -179,6 +198,9 @@ static enum cw_status find_section(const char **name, const char *data, struct c
             }
         }
     }
+    if (instead_of(*name))
+        return cw_error_set(err, CW_ERR_USAGE, "found no metric set for Nsight Compute's %s: %s", *name,
+                            instead_of(*name));
     return cw_error_set(err, CW_ERR_USAGE, "found no metric set named '%.60s', counterworks sets lists them%s", *name,
                         cw_suggest_text(&near, text, sizeof text));
 }

@@ -214,14 +214,15 @@ static enum cw_status name_output(struct cw_command_capture *c, struct cw_error 
 
 static enum cw_status open_plan(struct cw_command_capture *c, enum cw_profiler profiler, struct cw_error *err)
 {
-    static const char *const purpose[] = {"ranges", "PM sampling"};
+    static const char *const purpose[] = {"ranges", "PM sampling"}, *const option[] = {"range", "pm"};
     c->arena = cw_arena_create();
     enum cw_status status = c->arena ? cw_file_read(&c->file, c->plan, LARGEST_PLAN, err) : cw_error_nomem(err);
     if (status == CW_OK)
         status = cw_config_image_read(&c->image, c->file.data, c->file.size, c->plan, c->arena, err);
     if (status == CW_OK && c->image.profiler != profiler)
-        status = cw_error_set(err, CW_ERR_USAGE, "%s: found a plan for %s, expected one for %s", c->plan,
-                              purpose[c->image.profiler], purpose[profiler]);
+        status = cw_error_set(err, CW_ERR_USAGE,
+                              "%s: found a plan for %s, expected one for %s: counterworks plan --profiler %s", c->plan,
+                              purpose[c->image.profiler], purpose[profiler], option[profiler]);
     c->options.plan = &c->image;
     return status;
 }

@@ -5,6 +5,7 @@ query lst
 query list --chip GH10
 query list --chip-file nothing.yaml
 query list --chip GH100 --unit ls
+query list --chip GH100 sm__warps_actve
 query list --chip GH100 --search '('
 query list --chip GH100 --type metric 2>&1 | head -1
 query list 2>&1 | head -1
@@ -15,6 +16,8 @@ query describe --chip GH100 sm__inst_exec.sum
 metric-config --chip GH100 -m sm__thruput.avg.pct_of_peak_sustained_elapsed -o x.cwc
 metric-eval "$SOURCE/data/captures/gemm.cwd" -m lts__sector_hit.sum
 metric-eval "$SOURCE/data/captures/gemm.cwd" -m sm__x.sum
+echo "== sections and sets of Nsight Compute without a set here"
+for set in SourceCounters PmSampling_WarpStates WorkloadDistribution Nvlink_Topology NumaAffinity detailed; do metric-config --chip GH100 --set $set -o x.cwc; done
 echo "== formats"
 query describe --chip GH100 --format csv sm__inst_executed 2>&1 | head -1
 query describe --chip GH100 --format xml sm__inst_executed 2>&1 | head -1
