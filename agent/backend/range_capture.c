@@ -209,6 +209,10 @@ enum cw_status cw_range_capture_verdict(const struct cw_range_capture *c, const 
     bool chosen = c->options->user || f->kernel_count || f->excluded_count || f->range || f->process || f->devices ||
                   f->launch_skip || f->launch_count != UINT64_MAX || f->only_program ||
                   cw_trace_window_any(&c->options->when, f);
+    const char *filter = cw_trace_window_filter_text(&c->options->when, f, c->arena);
+    if (chosen && !c->out.dropped && filter && *filter)
+        return cw_error_set(err, CW_ERR_APP, "%s launched nothing that %s takes, so nothing was captured", name,
+                            filter);
     return cw_error_set(err, CW_ERR_APP,
                         c->out.dropped ? "%s launched nothing that could be collected, so nothing was captured"
                         : chosen       ? "%s launched nothing that was requested, so nothing was captured"

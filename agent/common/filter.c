@@ -25,6 +25,9 @@ static enum cw_status compile(struct cw_filter_regexes *to, const char *option, 
     for (size_t i = 0; i < count; i++, to->count++) {
         if (!*texts[i]) /* it would match everything: probably an unset shell variable */
             return cw_error_set(err, CW_ERR_USAGE, "found %s '', expected a regular expression", option);
+        if (strncmp(texts[i], "regex:", 6) == 0) /* as Nsight Compute spells it */
+            return cw_error_set(err, CW_ERR_USAGE, "found %s '%s', expected the expression alone: %s '%s'", option,
+                                texts[i], option, texts[i] + 6);
         if (!cw_utf8_holds(texts[i], strlen(texts[i])))
             return cw_error_set(err, CW_ERR_USAGE, "found %s with bytes that are no UTF-8, expected UTF-8", option);
         to->is_name[i] = !cw_pattern_compile(&to->list[i], texts[i], 0, why);

@@ -30,6 +30,7 @@ echo devices; names --device 1
 echo processes; names --process '^worker$'
 echo no children; names --follow-children no --kernel copy
 echo nothing matches; names --kernel nothing
+echo as Nsight Compute spells it; names --kernel regex:gemm; names --exclude regex:gemm
 echo not an expression; names --kernel '('
 echo empty; for option in kernel exclude range process; do names --$option ''; done
 for command in trace pc; do capture-agent $command -o run.cwd --kernel "" -- true; echo "status $?"; done
