@@ -114,7 +114,7 @@ struct options {
     const char *metrics[LISTS_MAX], *sets[LISTS_MAX];
     size_t metric_count, set_count;
     const char *chip, *output, *on;
-    const char *periods; /* NULL: all of the program */
+    const char *periods; /* --steady */
     bool whole, trace, force, quiet;
     char *const *program;
 };
@@ -317,7 +317,7 @@ static int run_agent(struct run *r, bool steady)
         put_agent_file(r, " -c", plan_suffix);
     put_agent_file(r, " -o", capture_suffix);
     if (steady)
-        put_option(r, "--steady", o->periods);
+        put_option(r, "--steady", o->periods ? o->periods : "2");
     if (o->force)
         fputs(" --force", r->out);
     fputs(" --", r->out);
@@ -425,8 +425,12 @@ static bool is_number_of_periods(const char *text)
 static void check_options(void *options, struct argp_state *state)
 {
     const struct options *o = options;
-    if (!is_number_of_periods(o->periods))
+    if (o->periods && !is_number_of_periods(o->periods))
         cw_usage_error(state, "found --steady %s, expected a number from 1 on, or all", o->periods);
+    if (o->periods && o->whole)
+        cw_usage_error(state, "found --steady and --whole, expected one of them");
+    if (o->periods && is_simulated())
+        cw_usage_error(state, "found --steady with the simulated GPU, expected a real one's launches");
     if (!o->program)
         cw_usage_error(state, "no program: give one after --");
     if (o->trace && (has_selection(o) || o->chip))
@@ -470,7 +474,7 @@ int cw_front_run(int argc, char **argv)
         "and first finding, and writes a page. Prints each step as a command. COUNTERWORKS_BACKEND=sim simulates a "
         "GPU.\v"
         "Example:\n  $0 -- python3 train.py\n  $0 --on ssh:node7 -- ./solver --steps 100"};
-    struct options o = {.periods = "2"};
+    struct options o = {0};
     struct cw_error err = CW_ERROR_INIT;
     cw_usage_read(&usage, argc, argv, &o);
     struct run r = {.o = &o, .name = make_name(&o)};

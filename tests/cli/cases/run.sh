@@ -26,6 +26,8 @@ echo "exit $?"
 ls no* 2>&1
 counterworks run --steady 0 -- true
 echo "exit $?"
+counterworks run --steady 2 -- true 2>&1 | head -n 1
+counterworks run --steady 2 --whole -- true 2>&1 | head -n 1
 echo '--- no GPU: a simulated one is planned for, and a real one is missed'
 counterworks run -o simulated -- true 2>&1 | sed -n '1p;$p' | cut -c 1-60
 COUNTERWORKS_BACKEND=cupti counterworks run -o no -- true 2>&1 | sed 's/:.*//'
