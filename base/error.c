@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -42,6 +43,15 @@ enum cw_status cw_error_offset(struct cw_error *err, enum cw_status code, const 
     set(err, (struct cw_error){.code = code, .has_offset = true, .offset = offset}, source, format, args);
     va_end(args);
     return code;
+}
+
+void cw_error_add(struct cw_error *err, const char *format, ...)
+{
+    const size_t used = strlen(err->message);
+    va_list args;
+    va_start(args, format);
+    cw_text_vformat(err->message + used, sizeof err->message - used, format, args);
+    va_end(args);
 }
 
 enum cw_status cw_error_nomem(struct cw_error *err)

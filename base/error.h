@@ -53,6 +53,9 @@ enum cw_status cw_error_at(struct cw_error *err, enum cw_status code, const char
 enum cw_status cw_error_offset(struct cw_error *err, enum cw_status code, const char *source, uint64_t offset,
                                const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* Adds text to the end of the message. */
+void cw_error_add(struct cw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 enum cw_status cw_error_nomem(struct cw_error *err);
 
 /* Returns from the function around it when a call fails, with its status. Not where something has to be freed. */

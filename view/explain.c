@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/shorten.h"
+#include "base/suggest.h"
 #include "eval/ranges/explain.h"
 #include "eval/ranges/fold.h"
 #include "eval/ranges/groups.h"
@@ -85,6 +86,21 @@ static enum cw_status choose_range(const struct cw_view_input *in, uint32_t *ran
 
 /* ---- the value -------------------------------------------------------------------------------------------------- */
 
+/* Adds the nearest limits and rules to the error, or the limits of the first level. */
+static void add_limits(struct cw_error *err, const struct cw_rules *rules, const char *name)
+{
+    struct cw_suggest near;
+    char text[256];
+    cw_suggest_init(&near, name);
+    for (size_t i = 0; i < rules->rule_count; i++)
+        cw_suggest_offer(&near, rules->rules[i].id);
+    for (size_t i = 0; i < rules->limiter_count; i++)
+        cw_suggest_offer(&near, rules->limiters[i].id);
+    cw_error_add(err, "%s", cw_suggest_text(&near, text, sizeof text));
+    for (size_t i = 0; !near.count && i < rules->limiter_count; i = rules->limiters[i].next)
+        cw_error_add(err, "%s %s", i ? "," : "; limits are", rules->limiters[i].id);
+}
+
 /* A name of no metric may be a value of the rules, which advice shows as evidence. */
 static enum cw_status find_value(struct explain *of, const struct cw_view_input *in, const char *name,
                                  struct cw_error *err)
@@ -97,7 +113,10 @@ static enum cw_status find_value(struct explain *of, const struct cw_view_input 
     CW_TRY(metric ? CW_OK : cw_error_nomem(err));
     CW_TRY(cw_view_select(result, &own, (const char *[1]){NULL}, 0));
     CW_TRY(cw_rules_load(&rules, result->chip, in->chip->folder, in->request->rules, in->arena, err));
-    CW_TRY(cw_rules_find(metric, rules, name, err));
+    const enum cw_status status = cw_rules_find(metric, rules, name, err);
+    if (status == CW_ERR_UNSUPPORTED && !strstr(name, "__") && !strstr(in->err->message, "; did you mean "))
+        add_limits(in->err, rules, name);
+    CW_TRY(status);
     result->chip = rules->chip;
     result->metrics = metric;
     return CW_OK;

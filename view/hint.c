@@ -1,5 +1,4 @@
 /* Hints for metrics that a chip does not have. */
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -27,16 +26,6 @@ static bool knows_base(const struct cw_chip *chip, const char *name)
     return base_length(chip, name) > 0;
 }
 
-static void add(struct cw_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct cw_error *err, const char *format, ...)
-{
-    size_t used = strlen(err->message);
-    va_list args;
-    va_start(args, format);
-    cw_text_vformat(err->message + used, sizeof err->message - used, format, args);
-    va_end(args);
-}
-
 static void add_chips(struct cw_error *err, const struct counterworks_chip *of, const struct cw_chip *chip,
                       const char *name, struct cw_arena *arena)
 {
@@ -52,12 +41,12 @@ static void add_chips(struct cw_error *err, const struct counterworks_chip *of, 
             continue;
         for (uint32_t k = 0; k < files[i].name_count; k++)
             if (told < MOST_CHIPS_TOLD)
-                add(err, "%s%s", told++ ? ", " : begin, files[i].names[k]);
+                cw_error_add(err, "%s%s", told++ ? ", " : begin, files[i].names[k]);
             else
                 more++;
     }
     if (more)
-        add(err, " and %zu more", more);
+        cw_error_add(err, " and %zu more", more);
 }
 
 /* Whether `a` abbreviates the word, as "exec" does "executed" and "thruput" "throughput": the same first letter, and
@@ -171,7 +160,7 @@ static void add_alike(struct cw_error *err, const struct cw_chip *chip, uint32_t
     if (!count)
         count = find_alike(best, chip, listed, name, false);
     for (size_t i = 0; i < count; i++)
-        add(err, "%s%s", i ? ", " : "; the most alike here: ", best[i]);
+        cw_error_add(err, "%s%s", i ? ", " : "; the most alike here: ", best[i]);
 }
 
 void cw_view_hint(struct cw_error *err, const struct counterworks_chip *of, uint32_t listed, const char *const *names,

@@ -122,6 +122,7 @@ metric-eval advise "$SOURCE/data/captures/transformer.cwd" --kernel unrolled_ele
 metric-eval advise "$SOURCE/data/captures/transformer.cwd" -q -o kernels.csv
 columns kernel,function,grid_x,grid_y,grid_z,block_x,block_y,block_z <kernels.csv | sort | uniq -d | wc -l
 # Values of a rule stand in a formula without their scope.
+for name in latncy no; do metric-eval explain "$SOURCE/data/captures/transformer.cwd" $name --range 99; done
 metric-eval explain "$SOURCE/data/captures/transformer.cwd" roof --range 99 >explained
 head -n 4 explained
 # So do the limits and rules that advise names.
