@@ -118,19 +118,26 @@ enum cw_status cw_trace_kinds_read(uint64_t *kinds, const char *text, struct cw_
 
 void cw_trace_kinds_list(void)
 {
+    enum { RECORDS = 32, MEMBERS = 23 }; /* columns */
+    const unsigned width = cw_text_width(STDOUT_FILENO);
     printf("%-22s %-8s %s\n", "kind", "default", "what it records");
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
-        if (CW_TRACE_BIT(k) & ALL)
-            printf("%-22s %-8s %s\n", cw_trace_kinds[k].name, CW_TRACE_BIT(k) & DEFAULT ? "yes" : "no", about[k]);
+        if (CW_TRACE_BIT(k) & ALL) {
+            printf("%-22s %-8s ", cw_trace_kinds[k].name, CW_TRACE_BIT(k) & DEFAULT ? "yes" : "no");
+            cw_text_put_words(stdout, about[k], strlen(about[k]), RECORDS, width);
+            putchar('\n');
+        }
     printf("\n%-22s %s\n", "group", "kinds");
     for (int g = 0; g < GROUPS; g++) {
         const bool few = __builtin_popcountll(groups[g].kinds) < MANY_KINDS;
-        printf("%-22s %s%s", groups[g].name, groups[g].help, few ? ":" : "\n");
+        char text[1024];
+        int used = snprintf(text, sizeof text, "%s%s", groups[g].help, few ? ":" : "");
         for (int k = 0; k < CW_TRACE_KIND__COUNT && few; k++)
             if (CW_TRACE_BIT(k) & groups[g].kinds)
-                printf(" %s", cw_trace_kinds[k].name);
-        if (few)
-            putchar('\n');
+                used += snprintf(text + used, sizeof text - (size_t)used, " %s", cw_trace_kinds[k].name);
+        printf("%-22s ", groups[g].name);
+        cw_text_put_words(stdout, text, (size_t)used, MEMBERS, width);
+        putchar('\n');
     }
 }
 

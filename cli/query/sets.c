@@ -47,16 +47,12 @@ static const char *describe(const struct sets *s, const char *name, char text[CW
     return text;
 }
 
-/* The alternatives to the chosen metric. */
+/* The alternatives to the chosen metric, a line each. */
 static void print_others(const struct cw_set_entry *e)
 {
-    bool begun = false;
     for (size_t i = e->taken ? 0 : 1; i < e->count; i++)
-        if (e->names[i] != e->taken) {
-            cw_text_print(stdout, "%s%s", begun ? ", " : "  (else ", e->names[i]);
-            begun = true;
-        }
-    fputs(begun ? ")" : "", stdout);
+        if (e->names[i] != e->taken)
+            cw_text_print(stdout, "\n    else %s", e->names[i]);
 }
 
 static void print_entry(const struct sets *s, const struct cw_set_entry *e, int width)

@@ -64,7 +64,8 @@ static void print(const struct options *o, const struct cw_chip *chip, const str
                   const struct row *rows, size_t row_count)
 {
     static const char *const numbers[] = {"%s\t%s\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%s\n",
-                                          "%-8s  %-8s  %9" PRIu32 "  %8" PRIu32 "  %6" PRIu32 "  %11" PRIu32 "  %s\n"};
+                                          "%-8s  %-8s  %9" PRIu32 "  %8" PRIu32 "  %6" PRIu32 "  %11" PRIu32 "  "};
+    enum { MEANING = 62 }; /* its column */
     bool aligned = o->format == CW_QUERY_TEXT && isatty(STDOUT_FILENO);
     if (o->format == CW_QUERY_CSV)
         puts("unit,hardware_unit,instances,counters,ratios,throughputs,description");
@@ -76,10 +77,14 @@ static void print(const struct options *o, const struct cw_chip *chip, const str
         const char *known = cw_glossary_unit(glossary, row->name), *meaning = known ? known : "";
         if (o->format == CW_QUERY_JSON)
             print_json(row, unit, meaning, i == 0);
-        else if (o->format == CW_QUERY_TEXT)
+        else if (o->format == CW_QUERY_TEXT) {
             cw_text_print(stdout, numbers[aligned], row->name, unit->name, unit->instances, row->counts[CW_COUNTER],
                           row->counts[CW_RATIO], row->counts[CW_THROUGHPUT], meaning);
-        else {
+            if (aligned) {
+                cw_text_put_words(stdout, meaning, strlen(meaning), MEANING, cw_text_width(STDOUT_FILENO));
+                putc('\n', stdout);
+            }
+        } else {
             cw_query_put(CW_TEXT_CELL, row->name, ",");
             cw_query_put(CW_TEXT_CELL, unit->name, ",");
             cw_text_print(stdout, "%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",", unit->instances,
