@@ -77,9 +77,10 @@ static const struct cw_option common_options[] = {
     {"range", 0, "NAME|REGEX",
      "only while a user range (NVTX, counterworks/annotate.h) with a matching name is open (default: all the time)",
      CW_OPTION_TEXT(struct pc_arguments, options.filter.range)},
-    {"launch-skip", 0, "N", "leave out the first N launches that match everything else (pc: --mode serialized)",
+    {"launch-skip", 0, "N",
+     "leave out the first N launches that match everything else; of PC samples, if they are serialized",
      CW_OPTION_NUMBER(struct pc_arguments, options.filter.launch_skip, 0, UINT32_MAX)},
-    {"launch-count", 0, "N", "at most N of the matching launches (pc: --mode serialized)",
+    {"launch-count", 0, "N", "at most N of the matching launches; of PC samples, if they are serialized",
      CW_OPTION_NUMBER(struct pc_arguments, options.filter.launch_count, 0, UINT32_MAX)},
     {CW_OPTION_GROUP(struct pc_arguments, options.when, cw_command_when_options)},
     {"code", 0, "all|none",
@@ -158,8 +159,8 @@ int cw_pc_command(int argc, char **argv)
         pc_options, "-- PROGRAM [ARGUMENT...]\n--list",
         "Runs an unmodified program and samples the program counters of its kernels, with the reason why each warp "
         "waits. The file keeps the code of sampled kernels. The program's exit status is passed on.\vExample:\n  $0 -o "
-        "run.cwd -- ./app\n  $0 -o run.cwd --period 10 --stall-reasons long_scoreboard,barrier -- ./app\n  $0 -o "
-        "run.cwd --range '^step' --exclude nccl -- python train.py\n  $0 -o run.cwd --backend sim -- true"};
+        "run.cwd -- ./app\n  $0 -o run.cwd --period 10 --stall-reasons barrier -- ./app\n  $0 -o "
+        "run.cwd --range '^step' --exclude nccl -- ./train\n  $0 -o run.cwd --backend sim -- true"};
     return run(&usage, argc, argv, false);
 }
 
@@ -170,6 +171,6 @@ int cw_sass_command(int argc, char **argv)
         "Runs an unmodified program and counts for each instruction of its kernels. CUPTI patches the kernels for "
         "that. The code is kept in the file. The program's exit status is passed on.\v"
         "Example:\n  $0 --list\n"
-        "  $0 -m smsp__sass_inst_executed,smsp__sass_thread_inst_executed -o run.cwd -- ./app"};
+        "  $0 -m smsp__sass_inst_executed -o run.cwd -- ./app"};
     return run(&usage, argc, argv, true);
 }

@@ -124,9 +124,9 @@ int cw_pm_command(int argc, char **argv)
         pm_options, "[-- PROGRAM [ARGUMENT...]]",
         "Samples the plan's counters of whole GPUs at equal intervals, while an unmodified program runs or for a given "
         "time. The program's kernel launches are recorded, too. The program's exit status is passed on.\v"
-        "Example:\n  $0 -c plan.cwc -o run.cwd --interval 100us -- python train.py\n"
+        "Example:\n  $0 -c plan.cwc -o run.cwd --interval 100us -- ./train\n"
         "  $0 -c plan.cwc -o run.cwd --device all --duration 10\n"
-        "  $0 -c plan.cwc -o run.cwd --interval 5us --window 50ms --every 1s -- ./app\n"
+        "  $0 -c plan.cwc -o run.cwd --window 50ms --every 1s -- ./app\n"
         "  $0 --backend sim -c plan.cwc -o run.cwd -- true",
         .elsewhere = CW_COMMAND_OF_PLANS};
     struct pm_arguments a = {

@@ -215,8 +215,8 @@ int cw_range_command(int argc, char **argv)
         "The program's exit status is passed on.\v"
         "Launches have facts as well, whatever the plan: registers, shared and local memory, clusters.\n\n"
         "Example:\n  $0 -c plan.cwc -o run.cwd -- ./app --size 4096\n"
-        "  $0 -c plan.cwc -o run.cwd --kernel gemm -- python train.py\n"
-        "  $0 -c plan.cwc -o run.cwd --ranges user -- python train.py\n"
+        "  $0 -c plan.cwc -o run.cwd --kernel gemm -- ./train\n"
+        "  $0 -c plan.cwc -o run.cwd --ranges user -- ./train\n"
         "  $0 --backend sim -c plan.cwc -o run.cwd -- true",
         .elsewhere = CW_COMMAND_OF_PLANS};
     struct range_arguments a = {.capture = {.backend = cw_command_default_backend()},

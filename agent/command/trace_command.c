@@ -107,7 +107,7 @@ static const struct cw_option trace_options[] = {
      CW_OPTION_CHOICE(struct trace_arguments, options.whole_graphs)},
     {"attach", 'p', "PID",
      "trace a running process that was started with CUDA_INJECTION64_PATH (and NVTX_INJECTION64_PATH) naming "
-     "libcounterworks_inject.so; it runs on after --duration or Ctrl-C",
+     "libcounterworks_inject.so; it runs on after --for or Ctrl-C",
      CW_OPTION_NUMBER(struct trace_arguments, options.attach, 1, INT32_MAX)},
     {"latency", 0, NULL, "also record the times when launches were queued and submitted",
      CW_OPTION_FLAG(struct trace_arguments, options.latency)},

@@ -15,7 +15,8 @@ static void check_chip(void *chip, struct argp_state *state)
         cw_usage_error(state, "found --device-facts with --chip-%s, expected it alone or with --chip",
                        from->file ? "file" : "of");
     if (!from->node && !!from->name + !!from->file + !!from->of != 1)
-        cw_usage_error(state, "one of --chip, --chip-file and --chip-of is required");
+        cw_usage_error(state, "found %s, expected one: --chip NAME (counterworks chips lists them) or --chip-file FILE",
+                       from->name || from->file || from->of ? "several chips" : "no chip");
 }
 
 const struct cw_option cw_cli_metrics_db_options[] = {

@@ -498,7 +498,7 @@ int cw_config_plan(int argc, char **argv)
         "capture-agent. Needs no GPU and no NVIDIA software.\v"
         "Example:\n  $0 --chip GH100 --set speed-of-light -o plan.cwc\n"
         "  $0 --chip GH100 --for-advice -o advice.cwc\n"
-        "  $0 --chip GH100 -m sm__inst_executed.sum,dram__bytes_read.sum.per_second --explain"};
+        "  $0 --chip GH100 -m dram__bytes_read.sum --explain"};
     struct options options = {.plan = COUNTERWORKS_PLAN_OPTIONS};
     return cw_cli_run(&usage, argc, argv, &options, &options.chip, run);
 }

@@ -155,7 +155,7 @@ int cw_eval_join(int argc, char **argv)
         "time of the trace, and the limiter from the ranges. A capture of PC samples adds the hottest lines of each "
         "kernel. With PM samples in place of ranges, each kernel has the means of the samples in its launches.\v"
         "Example:\n  $0 trace.cwd run.cwd\n  $0 trace.cwd run.cwd --by nvtx -o joined.h5\n"
-        "  $0 trace.cwd run.cwd --by launch -m sm__inst_executed.sum --format csv"};
+        "  $0 trace.cwd run.cwd --by launch --format csv"};
     struct cw_eval_line line = {.run = join, .takes = CW_EVAL_TABLES};
     return cw_eval_command(&usage, argc, argv, &line);
 }

@@ -260,8 +260,7 @@ int cw_eval_report(int argc, char **argv)
         report_options, "RUN.cwd... -o FILE.html",
         "Makes a page of HTML from a capture. It opens in a browser, without a network. -m and --set add metrics to "
         "the plan's.\v"
-        "Example:\n  $0 run.cwd -o run.html\n  $0 run.cwd --with trace.cwd --with hot.cwd --baseline old.cwd -o "
-        "run.html",
+        "Example:\n  $0 run.cwd -o run.html\n  $0 run.cwd --with trace.cwd --baseline old.cwd -o run.html",
         NULL, 0};
     struct cw_eval_line line = {.run = run, .takes = CW_EVAL_PAGE};
     return cw_eval_command(&usage, argc, argv, &line);

@@ -93,7 +93,7 @@ const struct cw_option cw_eval_ranges_options[] = {
     {"range", 0, "RANGE",
      "only some ranges: by numbers, as in 0-9,12 or #3, or by a whole name or the name in a table, else by a part of "
      "names, else by a regular expression. NVTX ranges stand for everything inside them; of launches, their paths as "
-     "--by nvtx shows them are names, too",
+     "a table by nvtx shows them are names, too",
      CW_OPTION_TEXT(struct cw_eval_line, request.ranges)},
     {"kernel", 0, "NAME", "only launches of kernels of this name, in any form of --range; may be repeated",
      CW_OPTION_LIST(struct cw_eval_line, kernels.items, kernels.count)},

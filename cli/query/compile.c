@@ -110,7 +110,7 @@ int cw_query_compile(int argc, char **argv)
         option_list, "[FILE...]",
         "Compiles chip files into a form that loads faster; without FILE, all of the database. The commands "
         "load that form as long as the YAML text stays the same. The build does this for the chips that ship.\v"
-        "Example:\n  metric-query compile"};
+        "Example:\n  $0"};
     struct options options = {0};
     return cw_cli_run(&usage, argc, argv, &options, NULL, run);
 }

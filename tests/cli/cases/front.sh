@@ -12,6 +12,7 @@ while read -r command; do
     head -n 1 help | grep -q "^Usage: counterworks $command" || head -n 1 help
     [ "$(grep -cE '^ {2,6}(-., )?--' help)" -le 25 ] || echo "$command: more than 25 options"
     counterworks "$command" --help=all | grep -q -- '--help\[=all\]' || echo "$command: no --help=all"
+    sed -n '/^Example/,/^$/p' help | grep -vE '^(Example:|  counterworks .*|)$' # a command has a line of its own
     grep -q -- '--quiet' help || echo "$command: no --quiet"
 done <commands
 counterworks doctor --help=most 2>&1 | head -n 1
