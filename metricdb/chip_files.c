@@ -141,14 +141,14 @@ static const char *chip_of(const char *name, const struct cw_yaml *products, str
     return chip;
 }
 
-/* Finds the chip of a product, or NULL. A data folder may have no products. */
-static enum cw_status find_product(const char **chip, const char *name, const char *data, struct cw_suggest *near,
-                                   struct cw_arena *arena, struct cw_error *err)
+/* Reads products.yaml. A data folder may have none: *products is NULL then. */
+static enum cw_status read_products(const struct cw_yaml **brands, const struct cw_yaml **products, const char *data,
+                                    struct cw_arena *arena, struct cw_error *err)
 {
     static const char *const keys[] = {"schema", "brands", "products", NULL};
     char path[CW_DATA_PATH_MAX];
     struct cw_bytes file = {0};
-    *chip = NULL;
+    *products = NULL;
     enum cw_status status = cw_data_path(path, data, "products", err);
     if (status != CW_OK || access(path, F_OK) != 0)
         return status;
@@ -158,12 +158,45 @@ static enum cw_status find_product(const char **chip, const char *name, const ch
     struct cw_yaml_reader in = {.source = path, .arena = arena, .err = err};
     const struct cw_yaml *root = cw_yaml_load(&in, "products", keys, 1, file.data, file.size);
     cw_bytes_free(&file);
-    const struct cw_yaml *brands = cw_yaml_get(&in, root, "brands", true);
-    const struct cw_yaml *products = cw_yaml_get(&in, root, "products", true);
-    if (cw_yaml_expect(&in, brands, CW_YAML_SEQUENCE, "brands") &&
-        cw_yaml_expect(&in, products, CW_YAML_MAPPING, "products"))
-        *chip = chip_of(without_brands(name, brands), products, near);
+    *brands = cw_yaml_get(&in, root, "brands", true);
+    *products = cw_yaml_get(&in, root, "products", true);
+    cw_yaml_expect(&in, *brands, CW_YAML_SEQUENCE, "brands");
+    cw_yaml_expect(&in, *products, CW_YAML_MAPPING, "products");
     return in.status;
+}
+
+/* Finds the chip of a product, or NULL. */
+static enum cw_status find_product(const char **chip, const char *name, const char *data, struct cw_suggest *near,
+                                   struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_yaml *brands, *products;
+    *chip = NULL;
+    CW_TRY(read_products(&brands, &products, data, arena, err));
+    if (products)
+        *chip = chip_of(without_brands(name, brands), products, near);
+    return CW_OK;
+}
+
+enum cw_status cw_chip_products(const struct cw_chip_products **out, size_t *count, const char *data,
+                                struct cw_arena *arena, struct cw_error *err)
+{
+    const struct cw_yaml *brands, *products;
+    CW_TRY(read_products(&brands, &products, data, arena, err));
+    *count = products ? products->count : 0;
+    struct cw_chip_products *list = cw_arena_alloc(arena, *count, sizeof *list);
+    for (size_t i = 0; list && i < *count; i++) {
+        const struct cw_yaml *items = &products->items[i];
+        const size_t most = items->kind == CW_YAML_SEQUENCE ? items->count : 0;
+        const char **names = cw_arena_alloc(arena, most, sizeof(const char *));
+        list[i] = (struct cw_chip_products){products->keys[i].text, 0, names};
+        for (size_t k = 0; names && k < most; k++)
+            if (items->items[k].text)
+                names[list[i].count++] = items->items[k].text;
+        if (most && !names)
+            return cw_error_nomem(err);
+    }
+    *out = list;
+    return list || !*count ? CW_OK : cw_error_nomem(err);
 }
 
 /* ---- finding ---------------------------------------------------------------------------------------------------- */

@@ -19,4 +19,13 @@ enum cw_status cw_chip_files(const struct cw_chip_file **files, size_t *count, c
 enum cw_status cw_chip_file_find(const char **path, const char **spelling, const char *data, const char *name,
                                  struct cw_arena *arena, struct cw_error *err);
 
+/* Lists the products of chips in products.yaml. Everything lives in `arena`. */
+struct cw_chip_products {
+    const char *chip;
+    size_t count;
+    const char *const *names;
+};
+enum cw_status cw_chip_products(const struct cw_chip_products **list, size_t *count, const char *data,
+                                struct cw_arena *arena, struct cw_error *err);
+
 #endif

@@ -1,8 +1,11 @@
 /* metric-query: metrics of a chip, and their meaning. */
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/common/cli.h"
 #include "cli/query/query.h"
+#include "metricdb/chip_files.h"
 #include "metricdb/lint.h"
 
 /* ---- chips and sets --------------------------------------------------------------------------------------------- */
@@ -12,7 +15,37 @@ static uint32_t listed(const struct cw_chip *chip, enum cw_metric_type type, enu
     return cw_chip_listed_count(chip, type, in);
 }
 
-static void print_chip_json(const char *name, const struct cw_chip *chip, bool first)
+/* Products by chip. */
+struct products {
+    const struct cw_chip_products *list;
+    size_t count;
+};
+
+static const struct cw_chip_products *products_of(const struct products *all, const char *chip)
+{
+    static const struct cw_chip_products none;
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->list[i].chip, chip) == 0)
+            return &all->list[i];
+    return &none;
+}
+
+static void print_chip(const char *name, const struct cw_chip *chip, const struct cw_chip_products *products)
+{
+    enum { COLUMN = 50 };
+    char text[1024] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < products->count && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", products->names[i]);
+    cw_text_print(stdout, "%-8s %5u counters %4u ratios %3u throughputs%s", name,
+                  listed(chip, CW_COUNTER, CW_OF_RANGES), listed(chip, CW_RATIO, CW_OF_RANGES),
+                  listed(chip, CW_THROUGHPUT, CW_OF_RANGES), used ? "  " : "");
+    cw_text_put_words(stdout, text, strlen(text), COLUMN, cw_text_width(STDOUT_FILENO));
+    putc('\n', stdout);
+}
+
+static void print_chip_json(const char *name, const struct cw_chip *chip, const struct cw_chip_products *products,
+                            bool first)
 {
     fputs(first ? "[\n{\"name\":" : ",\n{\"name\":", stdout);
     cw_query_put(CW_TEXT_JSON, name, ",\"counters\":");
@@ -21,12 +54,15 @@ static void print_chip_json(const char *name, const struct cw_chip *chip, bool f
     cw_text_print(
         stdout, "\"counters\":%u,\"ratios\":%u,\"throughputs\":%u},\"file\":", listed(chip, CW_COUNTER, CW_OF_SAMPLES),
         listed(chip, CW_RATIO, CW_OF_SAMPLES), listed(chip, CW_THROUGHPUT, CW_OF_SAMPLES));
-    cw_query_put(CW_TEXT_JSON, chip->path, "}");
+    cw_query_put(CW_TEXT_JSON, chip->path, ",\"products\":[");
+    for (size_t i = 0; i < products->count; i++)
+        cw_query_put(CW_TEXT_JSON, products->names[i], i + 1 < products->count ? "," : "");
+    fputs("]}", stdout);
 }
 
 /* Chips of one file have the same facts, so the file is opened once. */
-static enum counterworks_status print_chips(const struct counterworks *data, bool as_json,
-                                            struct counterworks_error *error)
+static enum counterworks_status print_chips(const struct counterworks *data, const struct products *products,
+                                            bool as_json, struct counterworks_error *error)
 {
     struct counterworks_chip *chip = NULL;
     enum counterworks_status status = COUNTERWORKS_OK;
@@ -37,11 +73,9 @@ static enum counterworks_status print_chips(const struct counterworks *data, boo
             status = counterworks_chip_open(&chip, data, name->name, error);
         }
         if (chip && as_json)
-            print_chip_json(name->name, chip->chip, i == 0);
+            print_chip_json(name->name, chip->chip, products_of(products, name->name), i == 0);
         else if (chip)
-            cw_text_print(stdout, "%-8s %5u counters %4u ratios %3u throughputs  %s\n", name->name,
-                          listed(chip->chip, CW_COUNTER, CW_OF_RANGES), listed(chip->chip, CW_RATIO, CW_OF_RANGES),
-                          listed(chip->chip, CW_THROUGHPUT, CW_OF_RANGES), chip->chip->path);
+            print_chip(name->name, chip->chip, products_of(products, name->name));
     }
     counterworks_chip_close(chip);
     if (as_json)
@@ -59,9 +93,11 @@ static enum cw_status chips(const void *options, struct counterworks_chip *chip,
     const struct chips_options *o = options;
     struct counterworks *data;
     struct counterworks_error error;
-    (void)chip, (void)arena;
+    struct products products;
+    (void)chip;
+    CW_TRY(cw_chip_products(&products.list, &products.count, NULL, arena, err));
     if (counterworks_open(&data, NULL, &error) == COUNTERWORKS_OK)
-        print_chips(data, o->as_json, &error);
+        print_chips(data, &products, o->as_json, &error);
     counterworks_close(data);
     return cw_cli_take(&error, err);
 }
@@ -74,7 +110,8 @@ int cw_query_chips(int argc, char **argv)
         {CW_OPTION_GROUP(struct chips_options, quiet, cw_cli_quiet_options)},
         {0},
     };
-    static const struct cw_usage usage = {option_list, "", "Lists the chips of the database.\vExample:\n  $0"};
+    static const struct cw_usage usage = {option_list, "",
+                                          "Lists the chips of the database, and products with them.\vExample:\n  $0"};
     return cw_cli_run(&usage, argc, argv, &(struct chips_options){0}, NULL, chips);
 }
 

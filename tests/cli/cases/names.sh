@@ -1,7 +1,7 @@
 # The names of every chip are those that NVIDIA's library enumerates for each profiler: tests/golden/names.txt and
 # names_pm.txt have their number and a hash of the set, made by `name_set --library range|pm`. Where the library is found,
 # it is asked again. CUPTI does not sample on Volta (GV...), though the library has names for it.
-metric-query chips | awk '{print $1, $NF}' | sort -k2 >chips.txt
+metric-query chips --format json | sed -nE 's/.*"name":"([^"]*)".*"file":"([^"]*)".*/\1 \2/p' | sort -k2 >chips.txt
 for profiler in range pm; do
     golden=$SOURCE/tests/golden/names$([ $profiler = range ] || echo _pm).txt
     last=

@@ -30,7 +30,7 @@ metric-eval "$captures/gemm.cwd" -m roofline__fraction,roofline__flop_per_second
     sed 's/process [0-9]*/process N/'
 metric-query describe --chip GH100 roofline__dram_intensity | grep -v 0x
 # every chip has a roofline, and a plan for it where it has domains (GV11B has none)
-for chip in $(metric-query chips | awk '!seen[$NF]++ {print $1}'); do
+for chip in $(metric-query chips --format json | sed -nE 's/.*"name":"([^"]*)".*"file":"([^"]*)".*/\1 \2/p' | awk '!seen[$2]++ {print $1}'); do
     metric-query list --chip "$chip" --type formula | cut -f1 |
         grep -cE '^roofline__(fraction|flop_roof|flop_peak|l2_intensity|flop_fp32_per_second)$'
     metric-config --chip "$chip" --set roofline --no-native -o "$chip.cwc" 2>/dev/null || echo "no plan for $chip"

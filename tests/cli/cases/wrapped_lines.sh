@@ -4,7 +4,7 @@ explain=sm__throughput.avg.pct_of_peak_sustained_elapsed
 terminal() { script -qec "stty cols 100; $*" /dev/null </dev/null | tr -d '\r'; }
 cd "$C" || exit 1
 for command in "metric-config --chip GH100 --for-advice --explain" "metric-eval explain transformer.cwd $explain --range 99" \
-    "metric-eval explain transformer.cwd latency --range 99" "metric-query legacy --chip GH100" "metric-query sets" "metric-query sets PmSampling" \
+    "metric-eval explain transformer.cwd latency --range 99" "metric-query legacy --chip GH100" "metric-query sets" "metric-query chips" "metric-query sets PmSampling" \
     "capture-agent trace --list-kinds"; do
     echo "== $command"
     terminal "$command 2>/dev/null" | awk 'length > 100 { print length ": " $0 } END { print (NR > 10) }'
