@@ -8,7 +8,12 @@ import sys
 import warnings
 from typing import Any, Callable, Iterable, Union
 
-from counterworks._cffi import ffi
+try:
+    from counterworks._cffi import ffi
+except ModuleNotFoundError as missing:  # the module is made when the package is built
+    if missing.name != "counterworks._cffi":
+        raise
+    raise ImportError(f"found no {missing.name}, which a build of the package makes: pip install ./python") from None
 
 Path = Union[str, "os.PathLike[str]"]
 NAME = "libcounterworks.so.0"

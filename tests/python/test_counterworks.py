@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
@@ -142,6 +143,14 @@ class Questions(unittest.TestCase):
 
 
 class Mistakes(unittest.TestCase):
+    def test_source_tree(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(SOURCE / "python" / "counterworks", f"{folder}/counterworks",
+                            ignore=shutil.ignore_patterns("_cffi.py"))
+            run = subprocess.run([sys.executable, "-c", "import counterworks"], cwd=folder, capture_output=True, text=True,
+                                 env=os.environ | {"PYTHONPATH": folder})
+        self.assertRegex(run.stderr, r"found no counterworks._cffi.*: pip install ./python")
+
     def test_errors(self):
         with self.assertRaisesRegex(cw.FileError, "none.cwd: cannot open"):
             cw.open("none.cwd")
