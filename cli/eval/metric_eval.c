@@ -63,7 +63,7 @@ static const struct cw_option table_options[] = {
     {"all", 0, NULL, "every metric whose counters the capture holds",
      CW_OPTION_FLAG(struct cw_eval_line, request.every)},
     {CW_OPTION_ROWS(cw_eval_file_options)},
-    {"by", 0, CW_EVAL_BY_ALL, /* the value is long: without a line break --help moves the text to its right */
+    {"by", 0, CW_EVAL_BY_SHOWN, /* the value is long: without a line break --help moves the text to its right */
      "\na row for all launches of a kernel (the default of the table), for a family of kernels with names that differ "
      "only in template arguments and sizes, for each range, for all multiplexed ranges that are alike and each other "
      "range (fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device, a rank or a "

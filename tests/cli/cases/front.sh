@@ -13,6 +13,7 @@ while read -r command; do
     [ "$(grep -cE '^ {2,6}(-., )?--' help)" -le 25 ] || echo "$command: more than 25 options"
     counterworks "$command" --help=all | grep -q -- '--help\[=all\]' || echo "$command: no --help=all"
     sed -n '/^Example/,/^$/p' help | grep -vE '^(Example:|  counterworks .*|)$' # a command has a line of its own
+    sed 's/ *$//' help | awk 'length > 100 { print "more than 100 columns: " $0 }'
     grep -q -- '--quiet' help || echo "$command: no --quiet"
 done <commands
 counterworks doctor --help=most 2>&1 | head -n 1
