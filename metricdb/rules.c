@@ -205,6 +205,20 @@ static bool read_note(struct loading *l, const struct cw_yaml *node)
     return note;
 }
 
+/* Adds the gain that advice shows by the launch alone (uncounted_gain_of), so that it can be explained. */
+static void add_by_launch(struct loading *l, const char *scope, const struct cw_yaml *at,
+                          const struct cw_yaml *uncounted)
+{
+    struct cw_yaml *whole = cw_yaml_array(&l->in, 1, sizeof *whole);
+    char shortest[24];
+    if (!uncounted || !whole || l->chip->time == CW_NONE)
+        return;
+    snprintf(shortest, sizeof shortest, "%d", CW_RULE_SHORTEST_NS);
+    *whole = (struct cw_yaml){.kind = CW_YAML_SCALAR, .line = uncounted->line, .column = uncounted->column};
+    whole->text = rules_join(l, "min(1, uncounted) * max(0, 1 - ", shortest, " / duration)");
+    rules_add_source(l, scope, "by_launch", at, whole);
+}
+
 static void read_rule(struct loading *l, const struct cw_yaml *rules, size_t i)
 {
     static const char *const keys[] = {"title",     "chips", "values", "when",     "gain",   "bound", "refuted_by",
@@ -231,6 +245,7 @@ static void read_rule(struct loading *l, const struct cw_yaml *rules, size_t i)
     rules_add_source(l, scope, "gain", &key, cw_yaml_get(&l->in, node, "gain", true));
     rules_add_source(l, scope, "bound", &key, cw_yaml_get(&l->in, node, "bound", false));
     rules_add_source(l, scope, "uncounted", &key, cw_yaml_get(&l->in, node, "uncounted", false));
+    add_by_launch(l, scope, &key, cw_yaml_get(&l->in, node, "uncounted", false));
     if (rules_room(l, (void **)&l->drafts, l->draft_count, &l->draft_room, sizeof draft))
         l->drafts[l->draft_count++] = draft;
 }
@@ -518,6 +533,7 @@ static void link_rule(struct loading *l, struct cw_rule *rule, const struct rule
     rule->bound = find_formula(l, before, "bound", &rule->lacks);
     rule->refuted_by = find_formula(l, before, "refuted_by", &rule->lacks);
     rule->uncounted = find_formula(l, before, "uncounted", &rule->lacks);
+    rule->by_launch = find_formula(l, before, "by_launch", &rule->lacks);
     read_pieces(l, rule, draft->text);
     if (draft->evidence)
         read_evidence(l, rule, draft->evidence);

@@ -17,6 +17,9 @@ struct cw_rule_name {
     struct cw_metric metric;
 };
 
+/* Of a launch that loads, about this time cannot be saved, in ns: `shortest` in data/rules/common.yaml. */
+#define CW_RULE_SHORTEST_NS 3000
+
 /* A rule. Formulas are bases of metrics, CW_NONE for formulas that the file lacks. */
 struct cw_rule {
     const char *id, *title, *fix, *path;
@@ -24,6 +27,7 @@ struct cw_rule {
     const char *lacks; /* a metric that the chip lacks, so that the rule cannot be checked, or NULL */
     uint32_t when, gain, bound, refuted_by;
     uint32_t uncounted; /* the gain if these metrics were not collected; uses facts of launches and devices alone */
+    uint32_t by_launch; /* the same without the time that cannot be saved: the gain that advice shows then */
     bool note;          /* printed if no other rule applies, whatever its gain */
     size_t piece_count, evidence_count, stall_count;
     /* A sentence is its pieces in order, then `end`. */

@@ -21,6 +21,7 @@ struct explain {
     struct cw_groups groups;
     const struct cw_groups *fold; /* or NULL */
     uint32_t range;
+    const struct cw_rule *rule; /* whose gain was asked for by the rule's name, or NULL */
     struct cw_eval_options spans;
     struct cw_arena *arena;
     json_t *tree; /* of cw_explain_json */
@@ -117,6 +118,9 @@ static enum cw_status find_value(struct explain *of, const struct cw_view_input 
     if (status == CW_ERR_UNSUPPORTED && !strstr(name, "__") && !strstr(in->err->message, "; did you mean "))
         add_limits(in->err, rules, name);
     CW_TRY(status);
+    for (size_t i = 0; i < rules->rule_count; i++)
+        if (strcmp(rules->rules[i].id, name) == 0 && rules->rules[i].gain == metric->base)
+            of->rule = &rules->rules[i];
     result->chip = rules->chip;
     result->metrics = metric;
     return CW_OK;
@@ -147,6 +151,46 @@ static enum cw_status find_fold(struct explain *of, const struct cw_view_input *
     of->data = &of->groups.data;
     of->range = status == CW_OK ? cw_groups_find(&of->groups, of->range) : 0;
     return status;
+}
+
+static enum cw_status is_collected(bool *collected, const struct explain *of, uint32_t formula, struct cw_error *err)
+{
+    const struct cw_metric metric = {.type = CW_FORMULA, .base = formula};
+    enum cw_value_status value = CW_VALUE_OK;
+    if (formula != CW_NONE)
+        CW_TRY(cw_explain_status(&value, of->result.chip, of->data, &metric, of->range, &of->spans, of->arena, err));
+    *collected = value < CW_VALUE_UNAVAILABLE;
+    return CW_OK;
+}
+
+/* Takes the gain by the launch alone where advice does, for lack of counters. */
+static enum cw_status find_gain(struct explain *of, const struct cw_view_input *in)
+{
+    const struct cw_rule *rule = of->rule;
+    if (!rule || rule->uncounted == CW_NONE)
+        return CW_OK;
+    const uint32_t parts[] = {rule->when, rule->refuted_by, rule->gain, rule->bound};
+    bool all = true, timed = false, other, one;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        CW_TRY(is_collected(&one, of, parts[i], in->err));
+        all = all && one;
+    }
+    CW_TRY(is_collected(&other, of, rule->uncounted, in->err));
+    if (all || !other)
+        return CW_OK;
+    if (rule->by_launch != CW_NONE)
+        CW_TRY(is_collected(&timed, of, rule->by_launch, in->err));
+    struct cw_metric *metric = cw_arena_alloc(of->arena, 1, sizeof *metric);
+    if (!metric)
+        return cw_error_nomem(in->err);
+    *metric = (struct cw_metric){.type = CW_FORMULA, .base = timed ? rule->by_launch : rule->uncounted};
+    of->result.metrics = metric;
+    struct cw_writer line;
+    cw_writer_init(&line);
+    cw_write_format(&line, "the capture lacks counters of rule.%s.gain: advice takes the gain by the launch alone",
+                    rule->id);
+    cw_notice_take(in->notices, &line);
+    return CW_OK;
 }
 
 static enum cw_status print(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
@@ -296,6 +340,7 @@ enum cw_status cw_view_explain(struct counterworks_view *view, const struct cw_v
     CW_TRY(find_fold(of, in));
     of->spans = cw_view_spans(in->request);
     of->arena = in->arena;
+    CW_TRY(find_gain(of, in));
     view->output.print = print;
     view->output.result = view->content = of;
     view->output.data = &in->capture->data;

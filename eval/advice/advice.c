@@ -186,16 +186,14 @@ static double gain_of(const struct advising *a, const struct cw_rule *rule, uint
     return fmax(0, fmin(gain.value, most));
 }
 
-/* The gain by the launch alone, NaN without any. About 3 us of a launch that loads cannot be saved (`shortest` in
- * data/rules/common.yaml, which needs counters). */
+/* The gain by the launch alone, NaN without any: `by_launch`, but for times that the capture has not counted. */
 static double uncounted_gain_of(const struct advising *a, const struct cw_rule *rule, uint32_t row)
 {
-    static const double shortest = 3000; /* ns */
     const struct cw_advice_value gain = formula_value(a, rule->uncounted, NAN, row);
     const double mean = a->advice->groups->items[row].mean;
     if (!is_known(&gain) || !(gain.value > 0))
         return NAN;
-    return fmin(gain.value, 1) * (mean > 0 ? fmax(0, 1 - shortest / mean) : 1);
+    return fmin(gain.value, 1) * (mean > 0 ? fmax(0, 1 - CW_RULE_SHORTEST_NS / mean) : 1);
 }
 
 static enum cw_status add_finding(const struct advising *a, struct cw_advice_finding *finding,

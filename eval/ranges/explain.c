@@ -618,6 +618,19 @@ enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw
     return status;
 }
 
+enum cw_status cw_explain_status(enum cw_value_status *value, const struct cw_chip *chip,
+                                 const struct cw_counter_data *data, const struct cw_metric *metric, uint32_t range,
+                                 const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err)
+{
+    struct explanation e = {.chip = chip, .data = data, .options = options, .range = range, .arena = arena, .err = err};
+    struct cw_metric *list = cw_arena_alloc(arena, 1, sizeof *list);
+    CW_TRY(list ? read_range(&e) : cw_error_nomem(err));
+    *list = *metric;
+    CW_TRY(prepare(&e, list, 1));
+    *value = explain_status(&e, 0);
+    return CW_OK;
+}
+
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 /* A number, or null for infinity and NaN. */

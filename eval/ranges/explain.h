@@ -15,7 +15,12 @@ enum cw_status cw_explain(FILE *out, const struct cw_chip *chip, const struct cw
                           const struct cw_metric *metric, uint32_t range, const struct cw_groups *fold,
                           const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
 
-/* The same as a tree, which the caller frees:
+/* The status of the value that cw_explain explains. */
+enum cw_status cw_explain_status(enum cw_value_status *value, const struct cw_chip *chip,
+                                 const struct cw_counter_data *data, const struct cw_metric *metric, uint32_t range,
+                                 const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
+
+/* The explanation as a tree, which the caller frees:
  *
  *     {"range": 0, "name": "...", "kernel": "...", "metrics": [...], "counters": [...]}
  *

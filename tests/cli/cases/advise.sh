@@ -88,6 +88,8 @@ END
 rm -r data/rules data/limiter.yaml
 metric-eval advise "$SOURCE/data/captures/gemm.cwd" --rules own.yaml --with "$SOURCE/data/captures/pc_gemm.cwd"
 metric-eval explain "$SOURCE/data/captures/gemm.cwd" rule.hot.gain --rules own.yaml | sed -n 2,3p
+echo "== the gain that advice shows, where counters of the rule are missing"
+CW_DATA_DIR="$SOURCE/data" metric-eval explain "$SOURCE/data/captures/gemm.cwd" small-grid | sed -n 2,4p
 mkdir more && cp own.yaml more
 metric-eval advise "$SOURCE/data/captures/gemm.cwd" --rules more --with "$SOURCE/data/captures/pc_gemm.cwd" --format json |
     python3 -c 'import json, sys; f = json.load(sys.stdin)["kernels"][0]["findings"][0]; print(f["rule"], f["gain"], f["speedup"], f["lines"][0])'
