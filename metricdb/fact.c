@@ -88,6 +88,11 @@ const struct cw_fact *cw_fact(uint32_t index)
     return &facts[index];
 }
 
+bool cw_fact_is_identifier(uint32_t index)
+{
+    return facts[index].source == CW_FACT_OF_RANGE && facts[index].field >= CW_RANGE_STREAM;
+}
+
 uint32_t cw_fact_find(const char *name)
 {
     for (uint32_t i = 0; i < COUNT; i++)

@@ -3,6 +3,7 @@
 #ifndef CW_METRICDB_FACT_H
 #define CW_METRICDB_FACT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum cw_fact_source {
@@ -21,6 +22,7 @@ enum cw_range_fact {
     CW_RANGE_BLOCK_Y,
     CW_RANGE_BLOCK_Z,
     CW_RANGE_THREADS,
+    /* identifiers: */
     CW_RANGE_STREAM,
     CW_RANGE_CONTEXT,
     CW_RANGE_DEVICE
@@ -35,6 +37,8 @@ struct cw_fact {
 
 uint32_t cw_fact_count(void);
 const struct cw_fact *cw_fact(uint32_t index);
+/* Whether a fact is an identifier, such as a stream's number: no quantity, and another one in each run. */
+bool cw_fact_is_identifier(uint32_t index);
 /* The index of a fact, or CW_NONE. */
 uint32_t cw_fact_find(const char *name);
 

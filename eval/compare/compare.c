@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "eval/compare/statistics.h"
 #include "eval/labels.h"
+#include "metricdb/fact.h"
 
 double cw_compare_relative(double a, double b)
 {
@@ -690,7 +691,12 @@ static bool number_units(struct cw_comparison *c, struct cw_arena *arena)
     return true;
 }
 
-/* Keeps the metrics of `a` that the chip of `b` also has, and gives them to `b`. */
+static bool is_quantity(const struct cw_metric *m)
+{
+    return m->type != CW_FACT || !cw_fact_is_identifier(m->base);
+}
+
+/* Keeps the quantities of `a` that the chip of `b` also has, and gives them to `b`. */
 static enum cw_status share_metrics(struct cw_result *a, struct cw_result *b, struct cw_arena *arena,
                                     struct cw_error *err)
 {
@@ -701,7 +707,8 @@ static enum cw_status share_metrics(struct cw_result *a, struct cw_result *b, st
     if (!x || !y)
         return cw_error_nomem(err);
     for (uint32_t i = 0; i < a->metric_count; i++)
-        if (cw_metric_parse(&y[count], b->chip, cw_metric_name(a->chip, &a->metrics[i], name), NULL) == CW_OK)
+        if (is_quantity(&a->metrics[i]) &&
+            cw_metric_parse(&y[count], b->chip, cw_metric_name(a->chip, &a->metrics[i], name), NULL) == CW_OK)
             x[count++] = a->metrics[i];
     a->metrics = x;
     b->metrics = y;

@@ -53,7 +53,7 @@ struct cw_comparison {
 const char *cw_difference_side(const char *side);
 
 /* `a` was selected (cw_view_select); `b` has a capture and a chip (cw_view_begin). Compares the metrics of `a` that
- * both chips have. `runs`: of each side; NULL: one. `with_spread`: also finds how far each value may change by chance,
+ * both chips have, but for identifiers (cw_fact_is_identifier). `runs`: of each side; NULL: one. `with_spread`: also finds how far each value may change by chance,
  * from all launches, one after another. This takes some 20 bytes for each launch, and 100 for each metric of each
  * match. Everything lives in `arena`. CW_ERR_NOMEM, or CW_ERR_IO where a capture cannot be read. */
 enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, const struct cw_result *b,

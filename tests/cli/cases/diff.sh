@@ -28,6 +28,8 @@ d = json.load(open("x.json"))
 print(collections.Counter(g["match"] for g in d["groups"]), len(d["differences"]),
       sum(m["changed"] for g in d["groups"] for m in g.get("metrics", [])) > 0)'
 done
+echo "== identifiers are no quantities"
+metric-eval diff "$C/gemm.cwd" "$C/h200_gemm.cwd" -m launch__context_id,launch__stream_id,launch__device_id,launch__grid_size --format json | grep -o 'launch__[a-z_]*'
 echo "== tables"
 metric-eval diff "$C/h200_stream.cwd" "$C/stream.cwd" -o d.csv -o d.h5 -o d.json -o d.txt
 head -n 2 d.csv
