@@ -637,8 +637,8 @@ void cw_gate_print_summary(FILE *out, const char *path, const struct cw_gate_run
                   " values have to be equal, %" PRIu64 " have a noise",
                   path, r->runs, r->kernel_count, r->kernel_count == 1 ? "" : "s", s->exact, s->noisy);
     if (s->least < s->greatest)
-        cw_text_print(out, " of %s to %s (half of them below %s)", part_text(s->least, least),
-                      part_text(s->greatest, greatest), part_text(s->median, median));
+        cw_text_print(out, " of %s to %s (median %s)", part_text(s->least, least), part_text(s->greatest, greatest),
+                      part_text(s->median, median));
     else if (s->noisy)
         cw_text_print(out, " of %s", part_text(s->least, least));
     cw_text_print(out, ", %" PRIu64 " cannot be judged\n", s->unjudged);
