@@ -279,7 +279,8 @@ static void put_metric(const struct writing *w, const struct cw_match *m, uint32
                   *mark != ' ' ? mark : "", *spread ? "  " : "", spread);
 }
 
-static void put_kernel(const struct writing *w, uint32_t row, const struct cw_match *m, const struct changes *changes)
+/* Returns whether some metrics that changed are left out. */
+static bool put_kernel(const struct writing *w, uint32_t row, const struct cw_match *m, const struct changes *changes)
 {
     const uint32_t shown = changes->count < METRICS_SHOWN ? changes->count : METRICS_SHOWN;
     put_match(w, row, m);
@@ -292,6 +293,7 @@ static void put_kernel(const struct writing *w, uint32_t row, const struct cw_ma
     const uint32_t unjudged = changes->count - (shown > changed ? shown : changed);
     if (unjudged)
         cw_text_print(w->out, "      %" PRIu32 " more metric%s cannot be judged\n", unjudged, unjudged == 1 ? "" : "s");
+    return shown < changes->count;
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------ */
@@ -409,6 +411,7 @@ static bool put_kernels(const struct writing *to, size_t top, const char *what, 
     const uint32_t same = all->count[CHANGED_NOTHING], changed = c->match_count - same;
     const uint32_t shown = changed < top ? changed : (uint32_t)top;
     double rest = 0;
+    bool left = false;
     char x[VALUE_SIZE], y[VALUE_SIZE], percent[VALUE_SIZE];
     struct cw_row_names *names = name_matches(w, all->order, shown, arena);
     if (!names)
@@ -418,13 +421,15 @@ static bool put_kernels(const struct writing *to, size_t top, const char *what, 
         fprintf(w->out, "     change        %%           A           B  %8s  %s\n", w->words->many, what);
     for (uint32_t i = 0; i < shown; i++) {
         find_changes(c, &c->matches[all->order[i]], changes);
-        put_kernel(w, i, &c->matches[all->order[i]], changes);
+        left = put_kernel(w, i, &c->matches[all->order[i]], changes) || left;
     }
     for (uint32_t i = shown; i < changed; i++)
         rest += isnan(c->matches[all->order[i]].change) ? 0 : c->matches[all->order[i]].change;
     if (shown < changed)
         cw_text_print(w->out, "%11s  %" PRIu32 " more changed%s; --top N shows more\n", time_text(rest, true, x),
                       changed - shown, all->count[UNJUDGED] ? " or cannot be judged" : "");
+    if (left && !w->quiet)
+        fputs("All metrics that changed: --format json; some of them: -m NAME\n", w->out);
     if (same)
         cw_text_print(w->out, "%" PRIu32 " did not change: %s -> %s  %s\n", same, time_text(all->a, false, x),
                       time_text(all->b, false, y), percent_text(all->a, all->b, percent));
