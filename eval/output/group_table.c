@@ -535,6 +535,11 @@ static void put_list(struct list *l, struct form form, const struct cw_terminal_
     const struct cw_output_table t = lay_out(l, form);
     if (!style->quiet)
         (l->rows->joined ? put_joined_summary : put_summary)(l->rows, style->width, out);
+    if (!l->rows->groups->count) {
+        fputs("no ranges\n", out);
+        cw_row_names_free(l->names);
+        return;
+    }
     if (form.letters && r->metric_count)
         put_letters(l, out);
     cw_row_names_fit(l->names, (size_t)(!style->width ? 0 : room > l->name_least ? room : l->name_least), !form.shape);

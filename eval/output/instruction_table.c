@@ -11,9 +11,9 @@
 #include "eval/samples/texts.h"
 #include "image/pc_data.h"
 
-static double percent(uint64_t part, uint64_t whole)
+static double share(uint64_t part, uint64_t whole)
 {
-    return whole ? 100 * (double)part / (double)whole : 0;
+    return whole ? (double)part / (double)whole : 0;
 }
 
 const char *cw_reason_short(const char *reason, char text[CW_REASON_SIZE])
@@ -157,9 +157,9 @@ static void put_reasons(const struct view *v, const struct spot *s, char text[TE
         shares[k].samples += v->samples[i].value;
     }
     qsort(shares, n, sizeof *shares, by_share);
-    for (size_t k = 0; k < n && k < TOP_REASONS && (!k || percent(shares[k].samples, s->value) >= 1); k++)
+    for (size_t k = 0; k < n && k < TOP_REASONS && (!k || share(shares[k].samples, s->value) >= 0.01); k++)
         used += cw_text_format(text + used, TEXT_SIZE - used, "%s%s %.0f %%", k ? ", " : "", shares[k].reason,
-                               percent(shares[k].samples, s->value));
+                               100 * share(shares[k].samples, s->value));
 }
 
 /* "gemm.cu:12" */
@@ -222,9 +222,9 @@ static size_t put_head(const struct view *v, const char *columns)
 
 static void put_numbers(const struct view *v, const struct spot *s)
 {
-    char number[CW_NUMBER_SIZE];
-    cw_text_print(v->out, "%*s  %5.1f%%", NUMBER_WIDTH, cw_terminal_integer(s->value, number),
-                  percent(s->value, v->total));
+    char number[CW_NUMBER_SIZE], text[CW_PERCENT_SIZE];
+    cw_text_print(v->out, "%*s  %6s", NUMBER_WIDTH, cw_terminal_integer(s->value, number),
+                  cw_terminal_percent(share(s->value, v->total), text));
     if (counts_issues(v))
         cw_text_print(v->out, "  %10s", cw_terminal_integer(s->not_issued, number));
     fputs("  ", v->out);
@@ -392,7 +392,7 @@ static void print_summary(const struct cw_instructions *in, FILE *out)
     char a[CW_NUMBER_SIZE], b[CW_NUMBER_SIZE], c[CW_NUMBER_SIZE];
     const bool filtered = cw_capture_put_filters(in->data, out);
     cw_text_print(out, "samples:  %s; dropped %s (%.2f %%); in no kernel %s %s\n", cw_terminal_integer(in->total, a),
-                  cw_terminal_integer(in->dropped, b), percent(in->dropped, in->total),
+                  cw_terminal_integer(in->dropped, b), 100 * share(in->dropped, in->total),
                   filtered ? "that was asked for" : "of the program", cw_terminal_integer(in->other, c));
     if (in->full_buffers)
         cw_text_print(out,
@@ -463,6 +463,8 @@ static enum cw_status print_sass(const struct cw_instructions *in, const struct 
         qsort(rows, in->sass_count, sizeof *rows, by_metric);
     if (status == CW_OK && !style->quiet)
         cw_capture_put_filters(in->data, out);
+    if (status == CW_OK && !in->sass_count)
+        fputs("no records\n", out);
     if (status == CW_OK && in->dropped && !style->quiet)
         cw_text_print(out, "dropped:  %s records\n", cw_terminal_integer(in->dropped, number));
     for (size_t i = 0, n; status == CW_OK && i < in->sass_count; i += n) {

@@ -53,3 +53,6 @@ capture-agent pc -o hot.cwd --kernel layernorm -- true; metric-eval hot.cwd | he
 capture-agent sass -m smsp__sass_inst_executed -o hot.cwd --kernel layernorm -- true; metric-eval hot.cwd | head -n 1
 for n in 1 2 3 4 5 6 7 8 9 10; do capture-agent range --sim-kernels 10 -c plan.cwc -o $n.cwd --launch-count $n -- true; done
 metric-eval merge [0-9]*.cwd -o many.cwd; metric-eval many.cwd | grep Captured | tail -n 2; metric-eval many.cwd --by device | sed -n 2p
+echo nothing is captured
+capture-agent range -c plan.cwc -o none.cwd --launch-skip 100 -- sh program; metric-eval none.cwd
+capture-agent sass --backend sim -m smsp__sass_inst_executed --launch-skip 100 -o none.cwd -- sh program; metric-eval none.cwd
