@@ -469,7 +469,7 @@ static struct cw_output_row hot_line_row(const struct cw_output_table *t, uint64
     const char *file = strrchr(line->file, '/');
     cw_terminal_time(line->ns, l->one.time);
     cw_terminal_integer(line->samples, l->one.samples);
-    snprintf(l->one.share, sizeof l->one.share, "%.1f%%", 100 * line->share);
+    cw_terminal_percent(line->share, l->one.share);
     if (*line->file)
         cw_text_format(l->one.place, sizeof l->one.place, "%s:%" PRIu32, file ? file + 1 : line->file, line->line);
     else

@@ -106,8 +106,9 @@ static struct cw_output_row line_row(const struct cw_output_table *t, uint64_t i
     if (f->result->spread)
         put_spread(f, metric);
     if (shares && f->sum > 0 && !isnan(value)) {
+        char share[CW_PERCENT_SIZE];
         cw_terminal_bar(value / f->sum, f->style, bar);
-        snprintf(f->one.note, NOTE_SIZE, "%5.1f%%%s%s", 100 * value / f->sum, *bar ? " " : "", bar);
+        snprintf(f->one.note, NOTE_SIZE, "%6s%s%s", cw_terminal_percent(value / f->sum, share), *bar ? " " : "", bar);
     }
     const char *word = f->section ? cw_section_word(f->section, r->names[metric], value) : NULL;
     if (percent && !shares && !isnan(value))

@@ -416,10 +416,7 @@ static const struct cw_output_column metric_columns[] = {
 
 static void put_percent(char text[16], double part)
 {
-    if (isfinite(part))
-        snprintf(text, 16, "%.1f%%", 100 * part);
-    else
-        snprintf(text, 16, "-");
+    cw_terminal_percent(isfinite(part) ? part : NAN, text);
 }
 
 static void put_rank(char text[16], const struct cw_ranks *r, const struct cw_rank_spread *s, uint32_t rank)

@@ -5,6 +5,7 @@ metric-eval "$captures/pc_gemm.cwd" --top 2 --source-path "$captures/workloads"
 metric-eval "$captures/pc_gemm.cwd" --csv - |
     awk -F, 'NR > 1 {n += $(NF - 1); none += $NF} END {print n " samples have a reason, in " none " nothing was issued"}'
 metric-eval "$captures/sass_gemm.cwd" --top 2
+metric-eval "$captures/sass_gemm.cwd" | grep gemm.cu:15 | head -1 # a share that is not 0
 metric-eval "$captures/gemm.cwd" -m smsp__inst_executed.sum,smsp__thread_inst_executed.sum --tidy --csv - |
     awk -F, 'NR > 1 {print $(NF - 3), $(NF - 1)}'
 # Three kernels of a program on an H200, each launched five times: 32 threads for each warp.
