@@ -628,7 +628,9 @@ struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct c
     change.a_status = (enum cw_value_status)a->statuses[x];
     change.b_status = (enum cw_value_status)b->statuses[y];
     change.unjudged = cw_value_is_lost(change.a_status) || cw_value_is_lost(change.b_status);
-    change.changed = change.changed && !cw_value_is_doubtful(change.a_status) && !cw_value_is_doubtful(change.b_status);
+    const bool zero = change.a_status == CW_VALUE_ZERO_DENOMINATOR;
+    change.changed = change.changed && !cw_value_is_doubtful(change.a_status) &&
+                     !cw_value_is_doubtful(change.b_status) && zero == (change.b_status == CW_VALUE_ZERO_DENOMINATOR);
     return change;
 }
 

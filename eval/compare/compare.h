@@ -53,9 +53,10 @@ struct cw_comparison {
 const char *cw_difference_side(const char *side);
 
 /* `a` was selected (cw_view_select); `b` has a capture and a chip (cw_view_begin). Compares the metrics of `a` that
- * both chips have, but for identifiers (cw_fact_is_identifier). `runs`: of each side; NULL: one. `with_spread`: also finds how far each value may change by chance,
- * from all launches, one after another. This takes some 20 bytes for each launch, and 100 for each metric of each
- * match. Everything lives in `arena`. CW_ERR_NOMEM, or CW_ERR_IO where a capture cannot be read. */
+ * both chips have, but for identifiers (cw_fact_is_identifier). `runs`: of each side; NULL: one. `with_spread`: also
+ * finds how far each value may change by chance, from all launches, one after another. This takes some 20 bytes for
+ * each launch, and 100 for each metric of each match. Everything lives in `arena`. CW_ERR_NOMEM, or CW_ERR_IO where a
+ * capture cannot be read. */
 enum cw_status cw_compare(struct cw_comparison *c, const struct cw_result *a, const struct cw_result *b,
                           const uint32_t runs[2], enum cw_group_by by, bool with_spread,
                           const struct cw_eval_options *options, struct cw_arena *arena, struct cw_error *err);
@@ -74,7 +75,8 @@ struct cw_change {
  * number of launches, the n-th of one is compared with the n-th of the other, so that launches of different work add no
  * spread. `changed`: a change that happens by chance once in ten thousand times, and of at least 0.1 %. The spread of
  * single launches is not known: any change of an exact count (cw_metric_classes) and 2 % of other values count. A time
- * that one side alone knows is unjudged, too. */
+ * that one side alone knows is unjudged, too. A value that divides by 0 on one side alone has not changed: it is none.
+ */
 struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct cw_match *match, uint32_t metric);
 struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_match *match);
 
