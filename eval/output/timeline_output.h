@@ -73,8 +73,8 @@ void cw_timeline_put_loss(const struct cw_timeline *timeline, FILE *out);
 /* For people: the traced program, lost rows, how busy the GPUs were, why they were idle, and lists. Write errors stay
  * in the stream (ferror). */
 void cw_timeline_print(const struct cw_timeline_output *output, const struct cw_terminal_style *style, FILE *out);
-/* The kinds, rows and books of a trace, and the errors of its clocks, for metric-eval show. Lines of a terminal break
- * between words. CW_ERR_NOMEM alone; the tree is NULL then. */
+/* The kinds, rows and record counts of a trace, and the errors of its clocks, for metric-eval show. Lines of a terminal
+ * break between words. CW_ERR_NOMEM alone; the tree is NULL then. */
 enum cw_status cw_timeline_show(const struct cw_timeline *timeline, FILE *out, struct cw_error *err);
 json_t *cw_timeline_manifest(const struct cw_timeline *timeline);
 

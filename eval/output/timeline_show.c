@@ -13,7 +13,7 @@
 /* ---- losses ------------------------------------------------------------------------------------------------------ */
 
 struct loss {
-    bool known;                            /* there are books of kernels */
+    bool known;                            /* there are record counts of kernels */
     uint64_t kernels, missing, untimed;    /* launched kernels; lost rows; rows without times */
     uint64_t of_graphs;                    /* kernels that CUDA graphs ran, not in `kernels` */
     uint32_t cut;                          /* killed processes, whose last rows are lost */
@@ -160,7 +160,7 @@ void cw_timeline_put_loss(const struct cw_timeline *t, FILE *out)
     else if (is_empty(t))
         fputs("No event to record happened while it was traced.\n", out);
     else
-        fputs("Losses are not known: the file has no books.\n", out);
+        fputs("Losses are not known: the file has no record counts of kernels.\n", out);
     put_cut(t, &loss, out);
     put_apart(t, out);
     if (t->window_count) {
@@ -260,10 +260,10 @@ static void put_account(const char *what, uint64_t value, FILE *out)
 }
 
 /* "  kernel of process 4000: 1,204 launched, 1,200 recorded, 4 dropped, 0 without times" */
-static void put_books(const struct cw_timeline *t, FILE *out)
+static void put_record_counts(const struct cw_timeline *t, FILE *out)
 {
     char number[CW_NUMBER_SIZE];
-    fputs(t->account_count ? "books:\n" : "books:     none\n", out);
+    fputs(t->account_count ? "record counts:\n" : "record counts: none\n", out);
     for (uint32_t i = 0; i < t->account_count; i++) {
         const struct cw_timeline_account *a = &t->accounts[i];
         cw_text_print(out, "  %s of process %" PRIu32 "%s:", a->kind, t->trace->processes[a->process].pid,
@@ -319,7 +319,7 @@ enum cw_status cw_timeline_show(const struct cw_timeline *t, FILE *out, struct c
     cw_text_print(out, "span:      %s\n", cw_terminal_time((double)(t->end - t->start), text));
     if (status == CW_OK)
         status = put_read_kinds(t, out);
-    put_books(t, out);
+    put_record_counts(t, out);
     put_clocks(t, out);
     return status == CW_OK ? CW_OK : cw_error_nomem(err);
 }
@@ -349,7 +349,7 @@ static json_t *known(uint64_t value)
     return value == CW_TRACE_UNKNOWN ? json_null() : json_integer((json_int_t)value);
 }
 
-static json_t *list_books(const struct cw_timeline *t)
+static json_t *list_record_counts(const struct cw_timeline *t)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < t->account_count; i++) {
@@ -384,7 +384,7 @@ json_t *cw_timeline_manifest(const struct cw_timeline *t)
                   "most_late_ns", (json_int_t)c.most_late);
     json_t *object = json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "start_ns", (json_int_t)t->start, "end_ns",
                                (json_int_t)t->end, "processes", processes, "windows", windows, "kinds", list_kinds(t),
-                               "books", list_books(t), "clocks", clocks);
+                               "record_counts", list_record_counts(t), "clocks", clocks);
     struct cw_job_ranks job = {0};
     if (cw_job_ranks_add_trace(&job, t->trace, NULL) != CW_OK) {
         json_decref(object);

@@ -58,7 +58,7 @@ const char *const cw_timeline_cause_texts[CW_IDLE__COUNT] = {
     [CW_IDLE_CALL] = "the program was in other calls of CUDA",
     [CW_IDLE_TRACING] = "the trace itself was written",
     [CW_IDLE_QUEUED] = "the next was launched already: it waited for others, or came soon",
-    [CW_IDLE_UNKNOWN] = "not known: the call that launched the next is not in the trace",
+    [CW_IDLE_UNKNOWN] = "not known: what launched the next is not in the trace",
     [CW_IDLE_END] = "nothing more was launched",
 };
 const char *const cw_timeline_cause_names[CW_IDLE__COUNT] = {

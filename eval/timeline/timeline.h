@@ -77,7 +77,7 @@ struct cw_timeline {
         struct cw_text_sum sum, pattern_sum;
     } * parts;
     size_t path_size; /* most bytes of a path's text, its NUL included */
-    /* The books of a process and kind, as of its last row: CW_TRACE_UNKNOWN without any. */
+    /* The record counts of a process and kind, as of its last row: CW_TRACE_UNKNOWN without any. */
     struct cw_timeline_account {
         uint32_t process;
         const char *kind, *note;

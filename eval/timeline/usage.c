@@ -162,7 +162,7 @@ static void find_causes(struct idle_search *s, uint64_t start, uint64_t end, uin
     const uint64_t most = STEPS * ((uint64_t)t->gpu_count + t->call_count + t->wait_count) + STEPS_FREE;
     s->some_left = s->some_left || s->steps > most;
     if (after == CW_TIMELINE_NONE) {
-        causes[CW_IDLE_END] += all;
+        causes[t->data->complete && !t->window_count ? CW_IDLE_END : CW_IDLE_UNKNOWN] += all;
         return;
     }
     if (call == CW_TIMELINE_NONE || s->steps > most) {

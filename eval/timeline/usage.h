@@ -19,7 +19,7 @@ enum cw_idle_cause {
     CW_IDLE_CALL,    /* other calls */
     CW_IDLE_TRACING, /* tracing itself */
     CW_IDLE_QUEUED,  /* launched before: the GPU went from one item to the next, or waited for an event */
-    CW_IDLE_UNKNOWN, /* the launching call is not known */
+    CW_IDLE_UNKNOWN, /* the launching call is not known, or it lies behind a window or the file */
     CW_IDLE_END,     /* no item followed */
     CW_IDLE__COUNT
 };

@@ -508,7 +508,7 @@ Test(timeline, usage_of_some_of_the_time)
     cr_assert(load() == CW_OK);
     cr_assert(cw_timeline_use(&usage, &t, within, 3, arena, &err) == CW_OK);
     cr_expect(usage.devices[0].traced == 220 && usage.devices[0].idle == 150);
-    cr_expect(usage.devices[0].causes[CW_IDLE_END] == 100, "what comes after a window is not known");
+    cr_expect(usage.devices[0].causes[CW_IDLE_UNKNOWN] == 100, "what comes after a window is not known");
 }
 
 /* So many launches started within a time as it says, and not more than in half of it. */

@@ -49,7 +49,7 @@ import json, sys
 trace = json.load(sys.stdin)["trace"]
 print(*trace, len(trace["processes"]), trace["processes"][0])
 print(*((k["kind"], k["rows"], len(k["fields"])) for k in trace["kinds"]))
-print(*(b for b in trace["books"] if b["kind"] == "kernel"), sep="\n")'
+print(*(b for b in trace["record_counts"] if b["kind"] == "kernel"), sep="\n")'
 echo == mistakes
 fail metric-eval run.cwd --range nowhere 2>&1
 fail metric-eval run.cwd --kernel softmix 2>&1
