@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/unit.h"
 #include "cli/common/cli.h"
 #include "json/json_tree.h"
 #include "metricdb/formula.h"
@@ -323,6 +324,7 @@ static void print_unit(const struct facts *f, const struct cw_chip *chip)
 
 static void print_text(const struct facts *f, const struct cw_chip *chip)
 {
+    char unit[CW_UNIT_SIZE];
     cw_text_print(stdout, "%s\n", f->name);
     if (*f->found->description)
         print_line("meaning", f->found->description);
@@ -331,7 +333,7 @@ static void print_text(const struct facts *f, const struct cw_chip *chip)
     print_line("type", f->type);
     if (*f->unit)
         print_unit(f, chip);
-    print_line("measured in", f->found->unit);
+    print_line("measured in", *cw_unit_text(f->found->unit, unit) ? unit : f->found->unit);
     (f->m.type == CW_THROUGHPUT ? print_lines : print_line)("formula", f->formula);
     if (f->derived)
         print_line("derived as", f->derived);

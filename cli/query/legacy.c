@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/unit.h"
 #include "json/json_tree.h"
 #include "metricdb/legacy.h"
 
@@ -115,6 +116,7 @@ static void print_details(const struct rows *rows, const struct cw_legacy_name *
                           const char *closest)
 {
     struct cw_error why = CW_ERROR_INIT;
+    char unit[CW_UNIT_SIZE];
     bool resolved = cw_legacy_resolve(n, rows->chip, rows->legacy->path, &why) == CW_OK;
     bool same = n->formula && strcmp(n->formula, n->documented) == 0;
     cw_text_print(rows->out, "%s\n", n->name);
@@ -122,7 +124,7 @@ static void print_details(const struct rows *rows, const struct cw_legacy_name *
     print_line(rows->out, "kind", n->kind == CW_LEGACY_METRIC ? "CUPTI metric" : "CUPTI event");
     print_line(rows->out, "scope", scope);
     print_line(rows->out, "formula", n->formula);
-    print_line(rows->out, "measured in", n->unit);
+    print_line(rows->out, "measured in", n->unit && *cw_unit_text(n->unit, unit) ? unit : n->unit);
     print_line(rows->out, "no formula", n->none);
     print_line(rows->out, "closest", closest);
     print_line(rows->out, "documented", same ? "the same" : n->documented);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/unit.h"
 #include "metricdb/find.h"
 #include "metricdb/term.h"
 
@@ -187,13 +188,14 @@ static void print_row(const struct list *l, const struct cw_found_metric *found,
                       bool first)
 {
     char name[CW_METRIC_NAME_MAX], dimension[128], variant[256], description[CW_DESCRIPTION_MAX + 256];
+    char unit[CW_UNIT_SIZE];
     struct cw_metric m = cw_found_metric(l->chip, found);
     cw_metric_name(l->chip, &m, name);
     cw_metric_dimension(l->chip, &m, dimension, sizeof dimension);
     if (l->o->format == CW_QUERY_TEXT) {
         const char *type = cw_metric_type_text(m.type);
         if (width)
-            print_for_people(name, type, dimension, base_text, width);
+            print_for_people(name, type, *cw_unit_text(dimension, unit) ? unit : dimension, base_text, width);
         else
             cw_text_print(stdout, "%s\t%s\t%s\t%s\n", name, type, dimension, base_text);
         return;

@@ -202,13 +202,13 @@ static void put_value(const struct cw_result *r, uint32_t metric, uint32_t row, 
              prefix, cw_terminal_mark((enum cw_value_status)r->statuses[at]));
 }
 
-/* "gpu__time_duration.sum (ns)"; the values have the prefixes of the units. */
+/* "dram__bytes.sum (B)"; the values have the prefixes of the units, and times all of it. */
 static enum cw_status name_metrics(struct list *l, struct cw_error *err)
 {
     const struct cw_result *r = l->rows->result;
     char unit[CW_UNIT_SIZE], title[CW_METRIC_NAME_MAX + CW_UNIT_SIZE];
     for (uint32_t m = 0; m < r->metric_count && m < MOST_METRICS; m++) {
-        const bool none = !*cw_terminal_unit(r->units[m], unit);
+        const bool none = !*cw_unit_text(r->units[m], unit) || strcmp(unit, "ns") == 0;
         snprintf(title, sizeof title, none ? "%s" : "%s (%s)", r->names[m], unit);
         if (!(l->titles[m] = cw_arena_strdup(l->arena, title)))
             return cw_error_nomem(err);

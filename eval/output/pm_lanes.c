@@ -61,7 +61,7 @@ static bool add_metrics(struct adding *a, uint32_t device)
     for (uint32_t m = 0; samples && count && m < r->metric_count; m++) {
         struct series *s = cw_arena_alloc(a->places->arena, 1, sizeof *s);
         char unit[CW_UNIT_SIZE];
-        const char *shown = cw_arena_strdup(a->places->arena, cw_terminal_unit(r->units[m], unit));
+        const char *shown = cw_arena_strdup(a->places->arena, cw_unit_text(r->units[m], unit));
         if (!s || !shown)
             return false;
         const struct cw_key key = {{0, device, CW_PLACE_METRIC, m}};

@@ -3,6 +3,7 @@
 #define CW_EVAL_OUTPUT_TERMINAL_H
 
 #include "base/shorten.h"
+#include "base/unit.h"
 #include "eval/output/output.h"
 
 enum { CW_TERMINAL_COLUMNS = 20 }; /* at most */
@@ -32,11 +33,7 @@ void cw_terminal_print(const struct cw_output_table *table, unsigned width, FILE
 /* The legend of the statuses seen. */
 void cw_terminal_legend(const struct cw_terminal_seen *seen, FILE *out);
 
-/* A unit as people write it: "inst/cycle" of "instructions/gpc_cycles", "warps" of "gpc_cycles*warps/gpc_cycles",
- * "GB/s" with a prefix of "bytes/s"; "" of "1". Files have the exact one. Returns `shown`. */
-enum { CW_UNIT_SIZE = 64 };
-const char *cw_terminal_unit(const char *unit, char shown[CW_UNIT_SIZE]);
-/* The prefix that suits a value. Returns the divisor, and the unit in `shown`. */
+/* The prefix that suits a value. Returns the divisor, and the unit in `shown`, as cw_unit_text. */
 double cw_terminal_factor(double value, const char *unit, char shown[CW_UNIT_SIZE]);
 /* A number as the table shows it: "1,234.57", "n/a". Returns `text`. */
 const char *cw_terminal_number(double value, char text[CW_NUMBER_SIZE]);

@@ -8,6 +8,7 @@
 
 #include "base/shorten.h"
 #include "base/text.h"
+#include "base/unit.h"
 #include "eval/ranges/group_means.h"
 #include "eval/result.h"
 #include "image/range_view.h"
@@ -380,9 +381,9 @@ static bool explain_mixes(const struct explanation *e, uint32_t metric)
 
 static void print_value(const struct explanation *e, uint32_t metric)
 {
-    const char *unit = e->result.units[metric];
-    char text[CW_NUMBER_SIZE];
-    bool named = strcmp(unit, "1") != 0;
+    char text[CW_NUMBER_SIZE], shown[CW_UNIT_SIZE];
+    const char *unit = cw_unit_text(e->result.units[metric], shown);
+    const bool named = *unit;
     cw_text_print(e->out, "%s = %s%s%s", e->result.names[metric], explain_number(explain_value(e, metric), text),
                   named ? " " : "", named ? unit : "");
     if (explain_status(e, metric) != CW_VALUE_OK)

@@ -38,7 +38,7 @@ Test(explain, counters)
            "  sm__inst                   4  1600  400  400  400  0\n");
     expect("sm__inst.sum.per_cycle_in_frame", 0,
            "range 0: first\n"
-           "  sm__inst.sum.per_cycle_in_frame = 0.8 instructions/cycles\n"
+           "  sm__inst.sum.per_cycle_in_frame = 0.8 inst/cycle\n"
            "    = sum(sm__inst) / (4000 ns of avg(sm__cycles_elapsed))\n"
            "    = 1600 / 2000\n"
            "\n"
@@ -81,7 +81,7 @@ Test(explain, derived_counters)
 {
     expect("sm__wide.avg.per_cycle_active", 0,
            "range 0: first\n"
-           "  sm__wide.avg.per_cycle_active = 7 1/cycles  (mixed passes)\n"
+           "  sm__wide.avg.per_cycle_active = 7 1/cycle  (mixed passes)\n"
            "    = (0.5 * avg(sm__bytes) + avg(sm__inst)) / avg(sm__cycles_active)\n"
            "    = (0.5 * 2000 + 400) / 200\n"
            "\n"
@@ -91,7 +91,7 @@ Test(explain, derived_counters)
            "  sm__inst                   4  1600   400   400   400  0\n");
     expect("gpu__inst.avg", 0,
            "range 0: first\n"
-           "  gpu__inst.avg = 1600 instructions\n"
+           "  gpu__inst.avg = 1600 inst\n"
            "    = 4 * avg(sm__inst)\n"
            "    = 4 * 400\n"
            "\n"
@@ -236,7 +236,7 @@ Test(explain, launches_that_are_alike)
     expect("sm__bytes.sum.per_cycle_active", 1,
            "range 3: kernel_1\n"
            "  with 3 more like it: each was counted in one pass\n"
-           "  sm__bytes.sum.per_cycle_active = 1.3327784 bytes/cycles  (multiplexed, mixed passes)\n"
+           "  sm__bytes.sum.per_cycle_active = 1.3327784 B/cycle  (multiplexed, mixed passes)\n"
            "    = sum(sm__bytes) / avg(sm__cycles_active)\n"
            "    = 2001.5 / 1501.75\n"
            "\n"
@@ -267,7 +267,7 @@ Test(explain, launches_that_are_alike)
     expect("sm__inst.sum", 1,
            "range 3: kernel_1\n"
            "  with 3 more like it: each was counted in one pass\n"
-           "  sm__inst.sum = 7003.5 instructions  (overflow)\n"
+           "  sm__inst.sum = 7003.5 inst  (overflow)\n"
            "    = sum(sm__inst)\n"
            "    = 7003.5\n"
            "\n"
@@ -326,7 +326,7 @@ Test(explain, facts)
            "    recorded with the launch\n");
     expect("device__attribute_warp_size", 1,
            "range 1: se\"co,nd\n"
-           "  device__attribute_warp_size = nan threads/warps  (not collected)\n"
+           "  device__attribute_warp_size = nan threads/warp  (not collected)\n"
            "    Threads of a warp\n"
            "    the capture lacks it\n");
     expect_tree("launch__grid_size", 1,
@@ -444,7 +444,7 @@ Test(explain, peaks_and_given_times)
            "  sm__inst                    4  1600   400   400   400  0\n");
     expect("sm__inst.sum.peak_sustained", 2,
            "range 2: third\n"
-           "  sm__inst.sum.peak_sustained = 32 instructions/cycles\n"
+           "  sm__inst.sum.peak_sustained = 32 inst/cycle\n"
            "    = sum(peak of sm__inst)\n"
            "    = 32\n"
            "\n"
