@@ -114,8 +114,10 @@ static enum cw_status find_value(struct explain *of, const struct cw_view_input 
     CW_TRY(metric ? CW_OK : cw_error_nomem(err));
     CW_TRY(cw_view_select(result, &own, (const char *[1]){NULL}, 0));
     CW_TRY(cw_rules_load(&rules, result->chip, in->chip->folder, in->request->rules, in->arena, err));
+    const struct cw_schema *plan = &in->capture->data.schema;
     const enum cw_status status = cw_rules_find(metric, rules, name, err);
-    if (status == CW_ERR_UNSUPPORTED && !strstr(name, "__") && !strstr(in->err->message, "; did you mean "))
+    if (status == CW_ERR_UNSUPPORTED && !strstr(name, "__") && !strstr(in->err->message, "; did you mean ") &&
+        !cw_view_has_name(plan->metrics, plan->metric_count, name))
         add_limits(in->err, rules, name);
     CW_TRY(status);
     for (size_t i = 0; i < rules->rule_count; i++)
