@@ -50,9 +50,8 @@ static enum cw_status advise(struct cw_eval_session *s)
     struct cw_eval_opened hot = {0};
     struct counterworks_view view = {0};
     CW_TRY(o->samples ? cw_eval_keep_captures(s, words, 1) : CW_OK);
-    enum cw_status status = cw_eval_open_main(s);
-    if (status == CW_OK && o->samples)
-        status = cw_eval_open_capture(s, &hot, words, 1, false);
+    CW_TRY(cw_eval_open_main(s));
+    enum cw_status status = o->samples ? cw_eval_open_capture(s, &hot, words, 1, false) : CW_OK;
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
     if (status == CW_OK)
         status = cw_view_advise(&view, &in, hot.capture);

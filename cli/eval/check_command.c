@@ -57,12 +57,9 @@ static enum cw_status evaluate_image(struct native *n, const char *path, struct 
     const enum cw_nvperf_activity activity = sampled ? CW_NVPERF_PM_SAMPLING : CW_NVPERF_PROFILER;
     struct cw_nvperf_evaluator *e = NULL;
     struct cw_bytes file = {0};
-    enum cw_status status = cw_file_read(&file, path, LARGEST_IMAGE, err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_file_read(&file, path, LARGEST_IMAGE, err));
     uint8_t *image = aligned_alloc(64, (file.size + 64) / 64 * 64);
-    if (!image)
-        status = cw_error_nomem(err);
+    enum cw_status status = image ? CW_OK : cw_error_nomem(err);
     if (status == CW_OK) {
         memcpy(image, file.data, file.size);
         status = cw_nvperf_evaluator_create(&e, n->library, n->result->chip->name, activity, image, file.size, err);

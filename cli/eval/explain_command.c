@@ -45,10 +45,9 @@ static enum cw_status explain(struct cw_eval_session *s)
     char *words[] = {(char *)(uintptr_t)o->capture};
     struct counterworks_view view = {0};
     CW_TRY(cw_eval_keep_captures(s, words, 1));
-    enum cw_status status = cw_eval_open(s, &s->main, words, 1);
+    CW_TRY(cw_eval_open(s, &s->main, words, 1));
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
-    if (status == CW_OK)
-        status = cw_view_explain(&view, &in, o->metric);
+    enum cw_status status = cw_view_explain(&view, &in, o->metric);
     if (status == CW_OK)
         status = cw_eval_print(s, &view);
     cw_view_free(&view);

@@ -1,6 +1,4 @@
 /* metric-eval export: a capture for other programs. */
-#define _GNU_SOURCE
-#include <errno.h>
 #include <inttypes.h>
 
 #include "base/text.h"
@@ -46,12 +44,9 @@ static enum cw_status check_form(struct cw_eval_session *s, const struct cw_eval
     if (s->request.every || s->o->sources.count)
         return cw_error_set(s->err, CW_ERR_USAGE, "%s: found %s, expected none for a trace, which has no metrics",
                             asked, s->request.every ? "--all" : "metrics (-m, --set)");
-    if (file->format->format == CW_VIEW_CSV)
-        return cw_error_set(s->err, CW_ERR_USAGE,
-                            "%s: found a trace, expected --format perfetto or chrome; \"%s %s --kind kernel --format "
-                            "csv -o %s\" writes its kernels",
-                            asked, program_invocation_short_name, asked, file->path);
-    return cw_error_set(s->err, CW_ERR_USAGE, "%s: found a trace, expected --format perfetto or chrome for it", asked);
+    const bool csv = file->format->format == CW_VIEW_CSV;
+    return cw_error_set(s->err, CW_ERR_USAGE, "%s: found a trace, expected --format perfetto or chrome for it%s", asked,
+                        csv ? "; counterworks table --kind kernel writes its kernels" : "");
 }
 
 enum cw_status cw_eval_put_other(struct cw_eval_session *s, const struct cw_eval_file *file)
@@ -87,12 +82,11 @@ static enum cw_status put_modules(struct cw_eval_session *s)
 static enum cw_status export_all(struct cw_eval_session *s)
 {
     const struct cw_eval_line *o = s->o;
-    enum cw_status status = cw_eval_check_outputs(s);
-    if (status == CW_OK)
-        status = cw_eval_open_main(s);
-    for (size_t i = 0; i < o->other_count && status == CW_OK; i++)
-        status = cw_eval_put_other(s, &o->others[i]);
-    return status == CW_OK && o->cubin ? put_modules(s) : status;
+    CW_TRY(cw_eval_check_outputs(s));
+    CW_TRY(cw_eval_open_main(s));
+    for (size_t i = 0; i < o->other_count; i++)
+        CW_TRY(cw_eval_put_other(s, &o->others[i]));
+    return o->cubin ? put_modules(s) : CW_OK;
 }
 
 int cw_eval_export(int argc, char **argv)

@@ -88,23 +88,17 @@ static enum cw_status learn(struct cw_eval_session *s)
     struct counterworks_view view = {0};
     CW_TRY(cw_eval_keep_captures(s, o->sides.a, o->sides.a_count));
     CW_TRY(cw_eval_keep_inputs(s, o->output));
-    enum cw_status status = cw_file_may_replace(o->output, &kind, o->line.force, s->err);
-    if (status == CW_OK)
-        status = cw_eval_open(s, &s->main, o->sides.a, 1);
-    if (status == CW_OK)
-        status = cw_eval_gather(s, s->main.chip);
+    CW_TRY(cw_file_may_replace(o->output, &kind, o->line.force, s->err));
+    CW_TRY(cw_eval_open(s, &s->main, o->sides.a, 1));
+    CW_TRY(cw_eval_gather(s, s->main.chip));
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
-    if (status == CW_OK)
-        status = cw_view_learn_begin(&learning, &in, (uint32_t)o->sides.a_count);
-    for (uint32_t i = 0; i < o->sides.a_count && status == CW_OK; i++)
-        status = learn_run(s, learning, i);
-    if (status == CW_OK)
-        status = cw_view_learn_finish(&view, learning, o->output);
-    if (status == CW_OK)
-        status = cw_eval_write_to(s, &view, CW_VIEW_YAML, o->output);
-    if (status == CW_OK)
-        status = cw_new_files_close(&s->files, true, s->err);
-    return status == CW_OK && !cw_file_is_standard(o->output) && !o->line.quiet ? cw_eval_print(s, &view) : status;
+    CW_TRY(cw_view_learn_begin(&learning, &in, (uint32_t)o->sides.a_count));
+    for (uint32_t i = 0; i < o->sides.a_count; i++)
+        CW_TRY(learn_run(s, learning, i));
+    CW_TRY(cw_view_learn_finish(&view, learning, o->output));
+    CW_TRY(cw_eval_write_to(s, &view, CW_VIEW_YAML, o->output));
+    CW_TRY(cw_new_files_close(&s->files, true, s->err));
+    return !cw_file_is_standard(o->output) && !o->line.quiet ? cw_eval_print(s, &view) : CW_OK;
 }
 
 static enum cw_status judge(struct cw_eval_session *s)

@@ -58,9 +58,8 @@ struct inputs {
 static enum cw_status sort_word(struct cw_eval_session *s, struct inputs *in, char *const *word)
 {
     struct cw_eval_opened opened = {0};
-    enum cw_status status = cw_eval_open_capture(s, &opened, word, 1, false);
-    if (status != CW_OK)
-        return status;
+    enum cw_status status = CW_OK;
+    CW_TRY(cw_eval_open_capture(s, &opened, word, 1, false));
     const enum cw_profiler profiler = opened.capture->data.schema.profiler;
     struct cw_eval_opened *kept = profiler == CW_PROFILER_TRACE ? &in->trace
                                   : profiler == CW_PROFILER_PC  ? &in->samples

@@ -35,17 +35,13 @@ static const struct cw_option option_list[] = {
 static enum cw_status merge(struct cw_eval_session *s)
 {
     const struct merge *o = (const struct merge *)s->o;
-    enum cw_status status = cw_eval_expand(s);
-    if (status == CW_OK)
-        status = cw_eval_keep_inputs(s, o->output);
-    if (status == CW_OK)
-        status = cw_file_may_replace(o->output, &cw_file_capture, o->line.force, s->err);
-    if (status != CW_OK)
-        return status;
+    CW_TRY(cw_eval_expand(s));
+    CW_TRY(cw_eval_keep_inputs(s, o->output));
+    CW_TRY(cw_file_may_replace(o->output, &cw_file_capture, o->line.force, s->err));
     cw_eval_tell(s);
     cw_progress_begin(cw_file_is_standard(o->output), false, "merging %zu capture%s", s->found.count,
                       s->found.count == 1 ? "" : "s");
-    status = cw_source_merge_files(o->output, &s->found, o->redact, &s->notices, s->err);
+    const enum cw_status status = cw_source_merge_files(o->output, &s->found, o->redact, &s->notices, s->err);
     cw_progress_end();
     return status;
 }

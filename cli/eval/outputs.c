@@ -1,7 +1,5 @@
 /* Output files: -o FILE, with the format by its suffix or by --format. */
-#define _GNU_SOURCE
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,20 +92,20 @@ static const struct cw_eval_format *find(unsigned takes, const char *name, const
 static const struct cw_eval_format *choose(const struct cw_eval_line *o, const char *path, struct argp_state *state)
 {
     const struct cw_eval_format *found = find(o->takes, o->format, path);
-    char all[256], table[512] = "";
+    const bool table =
+        !(o->takes & (CW_EVAL_TABLES | CW_EVAL_PRINTED)) && find(~(unsigned)CW_EVAL_PRINTED, o->format, path);
+    const char *hint = table ? "; counterworks table writes it" : "";
+    char all[256];
     if (found)
         return found;
-    if (!(o->takes & (CW_EVAL_TABLES | CW_EVAL_PRINTED)) && find(~(unsigned)CW_EVAL_PRINTED, o->format, path))
-        snprintf(table, sizeof table, "; \"%s FILE %s %.200s\" writes it", program_invocation_short_name,
-                 o->format ? "--format" : "-o", o->format ? o->format : path);
     if (o->format)
         cw_usage_error(state, "found --format '%s', expected %s%s", o->format,
-                       list_formats(all, sizeof all, o->takes, false), table);
+                       list_formats(all, sizeof all, o->takes, false), hint);
     if (o->takes & CW_EVAL_PRINTED && !find(~0u, NULL, path))
         return &formats[0];
     if (!(o->takes & CW_EVAL_TABLES) || !has_no_suffix(path))
         cw_usage_error(state, "found -o %s, expected --format, or a name that ends in %s%s", path,
-                       list_formats(all, sizeof all, o->takes, true), table);
+                       list_formats(all, sizeof all, o->takes, true), hint);
     return of_view(CW_VIEW_HDF5);
 }
 
@@ -128,9 +126,6 @@ static void put(struct cw_eval_line *o, const char *path, const struct cw_eval_f
                 const struct argp_state *state)
 {
     const char **known = member(o, format), *taken = known ? *known : NULL;
-    if (*path == '-' && !cw_file_is_standard(path))
-        cw_usage_error(state, "found '%s' as the file for %s, expected a name; --format %s alone prints it", path,
-                       format->name, format->name);
     for (size_t i = 0; i < o->other_count; i++)
         taken = o->others[i].format == format ? o->others[i].path : taken;
     if (taken)
@@ -156,6 +151,20 @@ static void check_form(const struct cw_eval_line *o, const struct cw_eval_format
         cw_usage_error(state, "found metrics, expected none for stacks, which have time or samples");
 }
 
+/* Refuses options in place of names, and reports of nsys, which would become pages of that name. */
+static void check_paths(const struct cw_eval_line *o, const struct argp_state *state)
+{
+    struct cw_eval_file files[CW_EVAL_OUTPUTS_MAX];
+    for (size_t i = cw_eval_outputs(files, o); i--;)
+        if (*files[i].path == '-' && !cw_file_is_standard(files[i].path))
+            cw_usage_error(state, "found '%s' as the file for %s, expected a name; --format %s alone prints it",
+                           files[i].path, files[i].format->name, files[i].format->name);
+    if (o->page && !strpbrk(o->page, "./") && (strstr(o->page, "_sum") || strstr(o->page, "_trace")))
+        cw_usage_error(state,
+                       "found --report '%s', expected FILE.html; nsys's reports are --by kernel, call, copy, nvtx",
+                       o->page);
+}
+
 static void place(void *line, struct argp_state *state)
 {
     struct cw_eval_line *o = line;
@@ -170,35 +179,12 @@ static void place(void *line, struct argp_state *state)
         put(o, "-", choose(o, "-", state), state);
     for (size_t i = 0; i < o->other_count; i++)
         check_form(o, o->others[i].format, state);
+    check_paths(o, state);
 }
 
 static void take_perfetto(void *line, char *text, struct argp_state *state)
 {
     put(line, text, of_view(CW_VIEW_PERFETTO), state);
-}
-
-static void take_csv(void *line, char *text, struct argp_state *state)
-{
-    put(line, text, of_view(CW_VIEW_CSV), state);
-}
-
-static void take_json(void *line, char *text, struct argp_state *state)
-{
-    put(line, text, of_view(CW_VIEW_JSON), state);
-}
-
-/* Refuses the name of a report of nsys: it would become a page of that name. */
-static void take_report(void *line, char *text, struct argp_state *state)
-{
-    const bool nsys = (strstr(text, "_sum") || strstr(text, "_trace")) && !strpbrk(text, "./");
-    const char *by = strstr(text, "nvtx")  ? "nvtx"
-                     : strstr(text, "api") ? "call"
-                     : strstr(text, "mem") ? "copy"
-                                           : "kernel";
-    if (nsys)
-        cw_usage_error(state, "found --report '%s', expected FILE.html; the rows of nsys's report are those of --by %s",
-                       text, by);
-    put(line, text, of_view(CW_VIEW_HTML), state);
 }
 
 const struct cw_option cw_eval_output_options[] = {
@@ -282,8 +268,8 @@ const struct cw_option cw_eval_csv_options[] = {
 };
 
 const struct cw_option cw_eval_file_options[] = {
-    {"csv", 0, "FILE", "the same as --format csv -o FILE", CW_OPTION_RARE, CW_OPTION_TAKE(take_csv)},
-    {"json", 0, "FILE", "the same as --format json -o FILE", CW_OPTION_RARE, CW_OPTION_TAKE(take_json)},
+    {"csv", 0, "FILE", "the same as --format csv -o FILE", CW_OPTION_RARE, CW_OPTION_TEXT(struct cw_eval_line, csv)},
+    {"json", 0, "FILE", "the same as --format json -o FILE", CW_OPTION_RARE, CW_OPTION_TEXT(struct cw_eval_line, json)},
     {CW_OPTION_ROWS(cw_eval_output_options)},
     {CW_OPTION_ROWS(cw_eval_csv_options)},
     {0},
@@ -295,7 +281,8 @@ const struct cw_option cw_eval_perfetto_options[] = {
 };
 
 const struct cw_option cw_eval_report_options[] = {
-    {"report", 0, "FILE", "the same as --format html -o FILE", CW_OPTION_RARE, CW_OPTION_TAKE(take_report)},
+    {"report", 0, "FILE", "the same as --format html -o FILE", CW_OPTION_RARE,
+     CW_OPTION_TEXT(struct cw_eval_line, page)},
     {0},
 };
 

@@ -38,15 +38,12 @@ static const struct cw_option option_list[] = {
 static enum cw_status take_first(struct cw_eval_session *s, struct cw_view_job **job,
                                  const struct cw_source_files *files)
 {
-    enum cw_status status = cw_eval_open_files(s, &s->main, files);
-    if (status == CW_OK)
-        status = cw_eval_open_chip(s, &s->main);
-    if (status == CW_OK)
-        status = cw_eval_gather(s, s->main.chip);
+    CW_TRY(cw_eval_open_files(s, &s->main, files));
+    CW_TRY(cw_eval_open_chip(s, &s->main));
+    CW_TRY(cw_eval_gather(s, s->main.chip));
     const struct cw_view_input in = cw_eval_input(s, &s->main, &s->request);
-    if (status == CW_OK)
-        status = cw_view_job_begin(job, &in);
-    return status == CW_OK ? cw_view_job_add(*job, s->main.capture, s->arena) : status;
+    CW_TRY(cw_view_job_begin(job, &in));
+    return cw_view_job_add(*job, s->main.capture, s->arena);
 }
 
 static enum cw_status take_all(struct cw_eval_session *s, struct cw_view_job **job)
@@ -73,10 +70,9 @@ static enum cw_status compare(struct cw_eval_session *s)
     const struct cw_eval_line *o = s->o;
     struct counterworks_view view = {0};
     struct cw_view_job *job = NULL;
-    enum cw_status status = cw_eval_check_outputs(s);
+    CW_TRY(cw_eval_check_outputs(s));
     const struct cw_source_files of = cw_eval_files(s, false);
-    if (status == CW_OK)
-        status = take_all(s, &job);
+    enum cw_status status = take_all(s, &job);
     if (status == CW_OK)
         status = cw_view_job_finish(&view, job, cw_source_name(&s->found, &of, s->arena), o->hdf5);
     if (status == CW_OK && o->page)

@@ -60,11 +60,10 @@ enum cw_status cw_eval_open_chip(struct cw_eval_session *s, struct cw_eval_opene
         return CW_OK;
     from.name = opened->capture->data.schema.chip;
     from.quiet = s->o->quiet;
-    enum cw_status status = cw_cli_chip_open(&opened->chip, &from, s->err);
-    if (status == CW_OK) /* checks that the capture has this chip */
-        status = cw_view_begin(
-            &of, &(const struct cw_view_input){opened->capture, opened->chip, .arena = s->arena, .err = s->err});
-    return status == CW_OK ? cw_cli_chip_add(opened->chip, &from, s->err) : status;
+    CW_TRY(cw_cli_chip_open(&opened->chip, &from, s->err));
+    const struct cw_view_input in = {opened->capture, opened->chip, .arena = s->arena, .err = s->err};
+    CW_TRY(cw_view_begin(&of, &in)); /* checks that the capture has this chip */
+    return cw_cli_chip_add(opened->chip, &from, s->err);
 }
 
 enum cw_status cw_eval_open(struct cw_eval_session *s, struct cw_eval_opened *opened, char *const *words, size_t count)
@@ -116,14 +115,12 @@ enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eva
 {
     CW_TRY(cw_eval_keep_captures(s, sides->a, sides->a_count));
     CW_TRY(cw_eval_keep_captures(s, sides->b, sides->b_count));
-    enum cw_status status = cw_eval_open(s, &s->main, sides->a, sides->a_count);
-    if (status == CW_OK)
-        status = cw_eval_gather(s, s->main.chip);
-    if (status == CW_OK)
-        status = cw_eval_open(s, second, sides->b, sides->b_count);
+    CW_TRY(cw_eval_open(s, &s->main, sides->a, sides->a_count));
+    CW_TRY(cw_eval_gather(s, s->main.chip));
+    CW_TRY(cw_eval_open(s, second, sides->b, sides->b_count));
     opened[0] = (struct counterworks_side){s->main.capture, s->main.chip, (uint32_t)sides->a_count};
     opened[1] = (struct counterworks_side){second->capture, second->chip, (uint32_t)sides->b_count};
-    return status;
+    return CW_OK;
 }
 
 /* ---- outputs ---------------------------------------------------------------------------------------------------- */
@@ -165,23 +162,21 @@ static struct cw_terminal_style style_of(const struct cw_eval_line *o)
 /* Keeps the files that options name. */
 static enum cw_status keep_options(const struct cw_eval_line *o, const char *output, struct cw_error *err)
 {
-    enum cw_status status = cw_file_keep(output, o->baseline, "capture", err);
-    for (size_t i = 0; i < o->with.count && status == CW_OK; i++)
-        status = cw_file_keep(output, o->with.items[i], "capture", err);
-    if (status == CW_OK)
-        status = cw_file_keep(output, o->request.rules, "rules", err);
-    return status == CW_OK ? cw_cli_keep_inputs(output, &o->chip, &o->sources, err) : status;
+    CW_TRY(cw_file_keep(output, o->baseline, "capture", err));
+    for (size_t i = 0; i < o->with.count; i++)
+        CW_TRY(cw_file_keep(output, o->with.items[i], "capture", err));
+    CW_TRY(cw_file_keep(output, o->request.rules, "rules", err));
+    return cw_cli_keep_inputs(output, &o->chip, &o->sources, err);
 }
 
 enum cw_status cw_eval_keep_inputs(struct cw_eval_session *s, const char *output)
 {
     const struct cw_eval_line *o = s->o;
-    enum cw_status status = CW_OK;
-    for (size_t k = 0; k < s->found.count && status == CW_OK; k++)
-        status = cw_file_keep(output, s->found.paths[k], "capture", s->err);
-    for (size_t i = 0; i < o->word_count && status == CW_OK; i++)
-        status = cw_file_keep(output, o->words[i] + (*o->words[i] == '@'), "capture", s->err);
-    return status == CW_OK ? keep_options(o, output, s->err) : status;
+    for (size_t k = 0; k < s->found.count; k++)
+        CW_TRY(cw_file_keep(output, s->found.paths[k], "capture", s->err));
+    for (size_t i = 0; i < o->word_count; i++)
+        CW_TRY(cw_file_keep(output, o->words[i] + (*o->words[i] == '@'), "capture", s->err));
+    return keep_options(o, output, s->err);
 }
 
 static enum cw_status check_output(struct cw_eval_session *s, const struct cw_eval_file *file)
