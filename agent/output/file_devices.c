@@ -34,6 +34,11 @@ bool cw_file_devices_find(struct cw_file_devices *f, const struct cw_device *dev
     return true;
 }
 
+void cw_file_devices_forget(struct cw_file_devices *f)
+{
+    f->count--;
+}
+
 /* ---- devices with a report on periods ---------------------------------------------------------------------------- */
 
 enum cw_status cw_steady_devices_add(struct cw_steady_devices *devices, struct cw_collector *collector,

@@ -19,6 +19,8 @@ struct cw_file_devices {
 /* Finds the file's number of a device, its own if that is free. *is_new: the file did not have it. False if there are
  * too many devices. */
 bool cw_file_devices_find(struct cw_file_devices *file, const struct cw_device *device, uint32_t *number, bool *is_new);
+/* Forgets the device that was new last, which could not be written: it is new again for the next process. */
+void cw_file_devices_forget(struct cw_file_devices *file);
 
 /* Devices whose attributes report the periods of launches (steady_report.h). The file is updated as more periods
  * come. */

@@ -104,7 +104,7 @@ static enum cw_status find_device(struct cw_range_output *o, const struct cw_dev
         ;
     struct cw_output_device *found = &o->devices[*index];
     if (is_new && !copy_device(o, found, device)) {
-        o->known.count--;
+        cw_file_devices_forget(&o->known);
         return cw_error_nomem(err);
     }
     for (uint32_t i = 0; device->facts && i < o->schema->counter_count; i++)
@@ -152,7 +152,7 @@ static enum cw_status write_device(const struct cw_range_output *o, struct cw_ou
         file->written[of].at = at;
         file->written[of].known = known;
     } else if (is_new) {
-        file->numbers.count--; /* the next process writes it */
+        cw_file_devices_forget(&file->numbers);
     }
     return status;
 }

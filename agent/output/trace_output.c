@@ -192,20 +192,20 @@ enum cw_status cw_trace_output_add_process(struct cw_trace_output *o, const stru
     if (!p)
         return cw_error_nomem(err);
     *p = (struct cw_trace_output_process){
-        .file = file, .number = o->process_count, .index = file->process_count++, .text_count = 1};
+        .file = file, .number = o->process_count, .index = file->process_count, .text_count = 1};
     p->about = (struct cw_trace_process){.pid = process->pid,
                                          .attribute_count = process->attribute_count + windows,
                                          .attributes = pairs,
                                          .devices = p->devices};
+    status = write_process(o, p, err);
+    if (status != CW_OK) {
+        free(p);
+        return status;
+    }
+    file->process_count++;
     *index = o->process_count;
     o->processes[o->process_count++] = p;
-    status = write_process(o, p, err);
-    if (status != CW_OK) { /* the file counts those that it has */
-        file->process_count--;
-        o->process_count--;
-        free(p);
-    }
-    return status;
+    return CW_OK;
 }
 
 /* Writes a device without the rank, which the process has. */
@@ -246,7 +246,7 @@ enum cw_status cw_trace_output_add_device(struct cw_trace_output *o, uint32_t pr
     }
     const enum cw_status status = is_new ? write_device(o, p->file, device, number, err) : CW_OK;
     if (status != CW_OK) {
-        p->file->numbers.count--; /* the next process writes it */
+        cw_file_devices_forget(&p->file->numbers);
         return status;
     }
     p->devices[p->about.device_count++] = (struct cw_trace_device){device->index, number};

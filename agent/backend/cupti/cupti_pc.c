@@ -114,7 +114,7 @@ static enum cw_status write_device(struct capture *c, const struct cw_process *p
     else if (status == CW_OK)
         status = cw_collector_device(&c->out, &device, err);
     if (status != CW_OK)
-        c->devices.count--; /* the next process writes it */
+        cw_file_devices_forget(&c->devices);
     return status;
 }
 

@@ -206,8 +206,8 @@ static bool grow(void)
     return true;
 }
 
-/* The driver may give the place of a name to another, once the name's module has gone: only a launch's own key is read.
- */
+/* The driver may give the place of a name to another, once the name's module has gone. So a kernel that was kept is
+ * known by its copy of the name. */
 static bool is_kernel(const void *items, uint32_t item, const void *key)
 {
     const struct cw_sass_kernel *a = (const struct cw_sass_kernel *)items + item, *b = key;
