@@ -77,3 +77,8 @@ const char *cw_unit_text(const char *unit, char shown[CW_UNIT_SIZE])
         strcpy(shown, "Hz");
     return shown;
 }
+
+const char *cw_unit_or_one(const char *unit, char shown[CW_UNIT_SIZE])
+{
+    return *cw_unit_text(unit, shown) ? shown : unit;
+}

@@ -333,7 +333,7 @@ static void print_text(const struct facts *f, const struct cw_chip *chip)
     print_line("type", f->type);
     if (*f->unit)
         print_unit(f, chip);
-    print_line("measured in", *cw_unit_text(f->found->unit, unit) ? unit : f->found->unit);
+    print_line("measured in", cw_unit_or_one(f->found->unit, unit));
     (f->m.type == CW_THROUGHPUT ? print_lines : print_line)("formula", f->formula);
     if (f->derived)
         print_line("derived as", f->derived);

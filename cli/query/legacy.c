@@ -124,7 +124,7 @@ static void print_details(const struct rows *rows, const struct cw_legacy_name *
     print_line(rows->out, "kind", n->kind == CW_LEGACY_METRIC ? "CUPTI metric" : "CUPTI event");
     print_line(rows->out, "scope", scope);
     print_line(rows->out, "formula", n->formula);
-    print_line(rows->out, "measured in", n->unit && *cw_unit_text(n->unit, unit) ? unit : n->unit);
+    print_line(rows->out, "measured in", n->unit ? cw_unit_or_one(n->unit, unit) : NULL);
     print_line(rows->out, "no formula", n->none);
     print_line(rows->out, "closest", closest);
     print_line(rows->out, "documented", same ? "the same" : n->documented);

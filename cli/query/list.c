@@ -195,7 +195,7 @@ static void print_row(const struct list *l, const struct cw_found_metric *found,
     if (l->o->format == CW_QUERY_TEXT) {
         const char *type = cw_metric_type_text(m.type);
         if (width)
-            print_for_people(name, type, *cw_unit_text(dimension, unit) ? unit : dimension, base_text, width);
+            print_for_people(name, type, cw_unit_or_one(dimension, unit), base_text, width);
         else
             cw_text_print(stdout, "%s\t%s\t%s\t%s\n", name, type, dimension, base_text);
         return;
