@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "agent/session/clock_control.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/common/nvml.h"
 #include "base/text.h"
 
 enum { MOST_GPUS = 64, PCI_SIZE = 32 };
@@ -21,32 +21,20 @@ static const unsigned base_clock = 0xffffff01; /* NVML's number for the clock at
 /* ---- the guard -------------------------------------------------------------------------------------------------- */
 
 struct guard {
-    int (*find)(const char *pci, void **device);
-    int (*lock)(void *device, unsigned least, unsigned most);
-    int (*reset)(void *device);
+    struct cw_nvml nvml;
     void *locked[MOST_GPUS];
     unsigned count;
 };
 
-static void load(struct guard *g)
-{
-    int (*init)(void) = NULL;
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return;
-    *(void **)&init = dlsym(library, "nvmlInit_v2");
-    *(void **)&g->lock = dlsym(library, "nvmlDeviceSetGpuLockedClocks");
-    *(void **)&g->reset = dlsym(library, "nvmlDeviceResetGpuLockedClocks");
-    if (init && g->lock && g->reset && init() == 0)
-        *(void **)&g->find = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
-}
-
 static int lock_gpu(struct guard *g, const char *pci)
 {
     void *device = NULL;
-    if (!g->find || g->count == MOST_GPUS)
+    const struct cw_nvml *nvml = &g->nvml;
+    if (!nvml->nvmlDeviceGetHandleByPciBusId_v2 || !nvml->nvmlDeviceSetGpuLockedClocks ||
+        !nvml->nvmlDeviceResetGpuLockedClocks || g->count == MOST_GPUS)
         return NO_LIBRARY;
-    const int found = g->find(pci, &device), result = found ? found : g->lock(device, base_clock, base_clock);
+    const int found = nvml->nvmlDeviceGetHandleByPciBusId_v2(pci, &device),
+              result = found ? found : nvml->nvmlDeviceSetGpuLockedClocks(device, base_clock, base_clock);
     if (result == 0)
         g->locked[g->count++] = device;
     return result;
@@ -70,7 +58,7 @@ static void run_guard(int socket)
     char pci[PCI_SIZE];
     ssize_t n;
     leave_agent(socket);
-    load(&g);
+    cw_nvml_load(&g.nvml);
     while ((n = recv(socket, pci, sizeof pci - 1, 0)) > 0 || (n < 0 && errno == EINTR)) {
         if (n < 0)
             continue;
@@ -79,7 +67,7 @@ static void run_guard(int socket)
         send(socket, &result, sizeof result, MSG_NOSIGNAL);
     }
     for (unsigned i = 0; i < g.count; i++)
-        g.reset(g.locked[i]);
+        g.nvml.nvmlDeviceResetGpuLockedClocks(g.locked[i]);
     _exit(0);
 }
 

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "agent/session/clock_log.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +12,7 @@
 /* Limit on readings: when it is reached, every second one is dropped and the period doubles. A program of an hour has a
  * reading each second. */
 enum { FIRST_PERIOD_MS = 100, MOST_READINGS = 4096 };
-enum { OF_SM = 1, OF_MEMORY = 2 }; /* NVML's numbers of clocks */
-enum { OF_GPU = 0 };               /* and of the temperature sensor */
+enum { OF_GPU = 0 }; /* NVML's number of the temperature sensor */
 
 uint64_t cw_clock_log_now_ns(void)
 {
@@ -23,25 +21,11 @@ uint64_t cw_clock_log_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Loads the library; `find` stays NULL without it. It is never closed. */
 static void load(struct cw_clock_log *log)
 {
-    int (*init)(void) = NULL;
-    void *library = log->tried ? NULL : dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!log->tried)
+        cw_nvml_load(&log->nvml);
     log->tried = true;
-    if (!library)
-        return;
-    *(void **)&init = dlsym(library, "nvmlInit_v2");
-    *(void **)&log->clock = dlsym(library, "nvmlDeviceGetClockInfo");
-    *(void **)&log->limits = dlsym(library, "nvmlDeviceGetCurrentClocksThrottleReasons");
-    *(void **)&log->temperature = dlsym(library, "nvmlDeviceGetTemperature");
-    *(void **)&log->power = dlsym(library, "nvmlDeviceGetPowerUsage");
-    *(void **)&log->power_limit = dlsym(library, "nvmlDeviceGetEnforcedPowerLimit");
-    *(void **)&log->fan = dlsym(library, "nvmlDeviceGetFanSpeed");
-    *(void **)&log->pcie_generation = dlsym(library, "nvmlDeviceGetCurrPcieLinkGeneration");
-    *(void **)&log->pcie_width = dlsym(library, "nvmlDeviceGetCurrPcieLinkWidth");
-    if (init && log->clock && init() == 0)
-        *(void **)&log->find = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
 }
 
 static struct cw_logged_gpu *find(struct cw_clock_log *log, const char *pci)
@@ -84,14 +68,17 @@ static void thin_out(struct cw_clock_log *log)
 
 static bool read_clocks(struct cw_clock_log *log, struct cw_logged_gpu *gpu, struct cw_gpu_clock *clock)
 {
+    const struct cw_nvml *nvml = &log->nvml;
     unsigned sm = 0, memory = 0;
     unsigned long long limits = 0;
-    if (!gpu->asked && log->find && log->find(gpu->pci, &gpu->handle) != 0)
-        gpu->handle = NULL;
+    if (!gpu->asked)
+        gpu->handle = nvml->nvmlDeviceGetClockInfo ? cw_nvml_device(nvml, gpu->pci) : NULL;
     gpu->asked = true;
-    if (!gpu->handle || log->clock(gpu->handle, OF_SM, &sm) != 0 || log->clock(gpu->handle, OF_MEMORY, &memory) != 0)
+    if (!gpu->handle || nvml->nvmlDeviceGetClockInfo(gpu->handle, CW_NVML_OF_SM, &sm) != 0 ||
+        nvml->nvmlDeviceGetClockInfo(gpu->handle, CW_NVML_OF_MEMORY, &memory) != 0)
         return false;
-    if (log->limits && log->limits(gpu->handle, &limits) != 0)
+    if (!nvml->nvmlDeviceGetCurrentClocksThrottleReasons ||
+        nvml->nvmlDeviceGetCurrentClocksThrottleReasons(gpu->handle, &limits) != 0)
         limits = 0;
     *clock = (struct cw_gpu_clock){cw_clock_log_now_ns(), sm, memory, limits};
     return true;
@@ -119,13 +106,14 @@ bool cw_clock_log_environment(struct cw_clock_log *log, const char *pci, struct 
     load(log);
     if (!gpu || !read_clocks(log, gpu, &e->clock))
         return false;
-    if (!log->temperature || log->temperature(gpu->handle, OF_GPU, &e->temperature) != 0)
+    const struct cw_nvml *nvml = &log->nvml;
+    if (!nvml->nvmlDeviceGetTemperature || nvml->nvmlDeviceGetTemperature(gpu->handle, OF_GPU, &e->temperature) != 0)
         e->temperature = UINT_MAX;
-    e->power = reading(log->power, gpu->handle);
-    e->power_limit = reading(log->power_limit, gpu->handle);
-    e->fan = reading(log->fan, gpu->handle);
-    e->pcie_generation = reading(log->pcie_generation, gpu->handle);
-    e->pcie_width = reading(log->pcie_width, gpu->handle);
+    e->power = reading(nvml->nvmlDeviceGetPowerUsage, gpu->handle);
+    e->power_limit = reading(nvml->nvmlDeviceGetEnforcedPowerLimit, gpu->handle);
+    e->fan = reading(nvml->nvmlDeviceGetFanSpeed, gpu->handle);
+    e->pcie_generation = reading(nvml->nvmlDeviceGetCurrPcieLinkGeneration, gpu->handle);
+    e->pcie_width = reading(nvml->nvmlDeviceGetCurrPcieLinkWidth, gpu->handle);
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "agent/common/nvml.h"
 #include "agent/session/clock_control.h"
 #include "image/gpu_clocks.h"
 
@@ -29,13 +30,7 @@ struct cw_gpu_environment {
 struct cw_clock_log { /* initialise with zeros */
     bool tried;       /* loading the library was tried */
     bool pretended;   /* readings hold for every GPU at any time */
-    int (*find)(const char *pci, void **handle);
-    int (*clock)(void *handle, unsigned type, unsigned *mhz);
-    int (*limits)(void *handle, unsigned long long *reasons);
-    int (*temperature)(void *handle, unsigned sensor, unsigned *value);
-    int (*power)(void *handle, unsigned *value), (*power_limit)(void *handle, unsigned *value);
-    int (*fan)(void *handle, unsigned *value);
-    int (*pcie_generation)(void *handle, unsigned *value), (*pcie_width)(void *handle, unsigned *value);
+    struct cw_nvml nvml;
     struct cw_clock_control control;
     uint64_t looked_ms, period_ms;
     uint32_t gpu_count;

@@ -15,6 +15,7 @@
 #include "agent/common/cupti_api.h"
 #include "agent/common/device.h"
 #include "agent/common/message.h"
+#include "agent/common/nvml.h"
 #include "agent/common/cupti_path.h"
 #include "host/nvperf/nvperf.h"
 
@@ -27,6 +28,7 @@ struct node {
     FILE *to; /* target of answers */
     const struct cw_node_needs *needs;
     struct cw_cupti api;
+    struct cw_nvml nvml;
     int gpus;
     uint64_t devices; /* a bit for each GPU to check */
 };
@@ -228,20 +230,11 @@ static bool check_support(const struct node *n, enum cw_need need, CUdevice devi
  * program's. */
 static void check_mig(const struct node *n, CUdevice device)
 {
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    int (*init)(void) = NULL;
-    int (*get)(const char *, void **) = NULL;
-    int (*mode)(void *, unsigned *, unsigned *) = NULL;
     char pci[32] = "";
-    if (library) {
-        *(void **)&init = dlsym(library, "nvmlInit_v2");
-        *(void **)&get = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
-        *(void **)&mode = dlsym(library, "nvmlDeviceGetMigMode");
-    }
-    void *handle;
     unsigned now = 0, pending;
-    if (init && get && mode && init() == 0 && n->api.cuDeviceGetPCIBusId(pci, sizeof pci, device) == CUDA_SUCCESS &&
-        get(pci, &handle) == 0 && mode(handle, &now, &pending) == 0)
+    void *gpu =
+        n->api.cuDeviceGetPCIBusId(pci, sizeof pci, device) == CUDA_SUCCESS ? cw_nvml_device(&n->nvml, pci) : NULL;
+    if (gpu && n->nvml.nvmlDeviceGetMigMode && n->nvml.nvmlDeviceGetMigMode(gpu, &now, &pending) == 0)
         cw_check_mig(n->to, device, pci, now);
 }
 
@@ -485,6 +478,8 @@ static void check_gpus(FILE *to, const struct cw_node_needs *needs)
     bool first = true;
     if (!check_driver(&n) || !check_cupti(&n) || !check_chips(&n))
         return;
+    if (needs->report || needs->facts)
+        cw_nvml_load(&n.nvml);
     for (CUdevice device = 0; device < 64; device++) {
         if (!(n.devices >> device & 1))
             continue;

@@ -1,64 +1,39 @@
 #include "agent/inject/driver/alone.h"
 
-#include <dlfcn.h>
+#include "agent/common/nvml.h"
 
 enum { MOST_PROCESSES = 64, NO_INSTANCE = -1 };
 /* A context of another process takes several times this memory; an idle device without users takes a few MB. */
 static const unsigned long long unaccounted = 64 << 20;
 
-/* The layout that the library's functions of these versions use. */
-struct process {
-    unsigned pid;
-    unsigned long long memory; /* ULLONG_MAX: unknown */
-    unsigned gpu_instance, compute_instance;
-};
-struct memory {
-    unsigned version;
-    unsigned long long total, reserved, free, used;
-};
-
-typedef int list_function(void *device, unsigned *count, struct process *processes);
-
-static struct { /* functions of the library; `memory` is set if all are */
-    int (*init)(void);
-    int (*device)(const char *pci, void **device);
-    list_function *compute, *graphics, *mps;
-    int (*memory)(void *device, struct memory *memory);
-} state CW_STATE;
+static struct cw_nvml state CW_STATE;
 #define self (&state)
 
 void cw_inject_load_company(void)
 {
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return;
-    *(void **)&self->init = dlsym(library, "nvmlInit_v2");
-    *(void **)&self->device = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
-    *(void **)&self->compute = dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v3");
-    *(void **)&self->graphics = dlsym(library, "nvmlDeviceGetGraphicsRunningProcesses_v3");
-    *(void **)&self->mps = dlsym(library, "nvmlDeviceGetMPSComputeRunningProcesses_v3");
-    if (self->init && self->device && self->compute && self->graphics && self->mps && self->init() == 0)
-        *(void **)&self->memory = dlsym(library, "nvmlDeviceGetMemoryInfo_v2");
+    cw_nvml_load(self);
 }
 
 /* Number of processes in a list; MOST_PROCESSES + 1 if it is unknown. */
-static unsigned list(list_function *function, void *device, struct process *processes)
+static unsigned list(int (*function)(void *, unsigned *, struct cw_nvml_process *), void *device,
+                     struct cw_nvml_process *processes)
 {
     unsigned count = MOST_PROCESSES;
-    return function(device, &count, processes) == 0 ? count : MOST_PROCESSES + 1;
+    return function && function(device, &count, processes) == 0 ? count : MOST_PROCESSES + 1;
 }
 
 /* Decides by the lists of processes, and for processes that are not listed, such as those of another container, by the
  * memory in use. */
 enum cw_company cw_inject_company(const char *pci)
 {
-    struct process processes[MOST_PROCESSES] = {{0}}, others[MOST_PROCESSES], *own = &processes[0];
-    struct memory memory = {.version = (unsigned)sizeof memory | 2u << 24};
-    void *device;
-    if (!self->memory || self->device(pci, &device) != 0 || self->memory(device, &memory) != 0)
+    struct cw_nvml_process processes[MOST_PROCESSES] = {{0}}, others[MOST_PROCESSES], *own = &processes[0];
+    struct cw_nvml_memory memory = {.version = CW_NVML_MEMORY_VERSION};
+    void *device = cw_nvml_device(self, pci);
+    if (!device || !self->nvmlDeviceGetMemoryInfo_v2 || self->nvmlDeviceGetMemoryInfo_v2(device, &memory) != 0)
         return CW_COMPANY_UNKNOWN;
-    unsigned compute = list(self->compute, device, processes), graphics = list(self->graphics, device, others),
-             mps = list(self->mps, device, others);
+    unsigned compute = list(self->nvmlDeviceGetComputeRunningProcesses_v3, device, processes),
+             graphics = list(self->nvmlDeviceGetGraphicsRunningProcesses_v3, device, others),
+             mps = list(self->nvmlDeviceGetMPSComputeRunningProcesses_v3, device, others);
     if (compute > MOST_PROCESSES || graphics > MOST_PROCESSES || mps > MOST_PROCESSES || compute == 0 ||
         own->gpu_instance != (unsigned)NO_INSTANCE || own->memory > memory.used)
         return CW_COMPANY_UNKNOWN;
