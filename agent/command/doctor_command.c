@@ -1,7 +1,7 @@
 #include <stdio.h>
 
-#include "agent/backend/node_facts.h"
 #include "agent/command/command.h"
+#include "agent/session/node_facts.h"
 #include "base/file.h"
 #include "base/usage.h"
 
@@ -22,11 +22,14 @@ static const struct cw_option doctor_options[] = {
 /* Examines the node. Prints a report of failures, unless standard output is for the facts alone or nobody wants it. */
 static enum cw_status examine(const struct cw_backend *backend, const struct doctor_arguments *a, struct cw_error *err)
 {
-    struct cw_node_facts *facts = a->facts ? cw_node_facts_create() : NULL;
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_node_facts *facts = arena && a->facts ? cw_node_facts_create(arena) : NULL;
     bool alone = a->quiet || (a->facts && cw_file_is_standard(a->facts));
     struct cw_error failed = CW_ERROR_INIT;
-    if (a->facts && !facts)
+    if (a->facts && !facts) {
+        cw_arena_destroy(arena);
         return cw_error_nomem(err);
+    }
     const struct cw_node_needs everything = {
         .need = CW_NEED_ALL, .report = !alone, .devices = CW_EVERY_DEVICE, .facts = facts};
     enum cw_status status = backend->check(&everything, alone ? err : &failed);
@@ -34,7 +37,7 @@ static enum cw_status examine(const struct cw_backend *backend, const struct doc
         enum cw_status written = cw_node_facts_write(facts, a->facts, err);
         status = status == CW_OK ? written : status;
     }
-    cw_node_facts_free(facts);
+    cw_arena_destroy(arena);
     return status;
 }
 

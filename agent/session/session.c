@@ -258,7 +258,8 @@ static enum cw_status read_hello(struct cw_reader *in, struct cw_arena *arena, s
 }
 
 /* Keeps the content of a HELLO, once for each device. */
-static bool keep_hello(struct cw_process *p, const struct cw_process *from, const struct cw_device *device)
+static bool keep_hello(struct cw_process *p, const struct cw_node_facts *facts, const struct cw_process *from,
+                       const struct cw_device *device)
 {
     if (!p->program) {
         p->pid = from->pid;
@@ -275,7 +276,7 @@ static bool keep_hello(struct cw_process *p, const struct cw_process *from, cons
     struct cw_device *kept = &p->devices[p->device_count++];
     *kept = *device;
     kept->attributes = pairs;
-    return true;
+    return cw_node_facts_join(facts, kept, p->arena);
 }
 
 /* Takes a device of a process. *refused: it is not to be profiled. An error ends the capture of the process. */
@@ -297,7 +298,7 @@ static enum cw_status take_hello(struct cw_session *s, struct cw_process *p, str
                             chip ? chip : "?", device.index, s->chip);
     if (!*refused && s->clocks)
         cw_clock_log_follow(s->clocks, cw_device_attribute(&device, "pci"));
-    return *refused || keep_hello(p, &from, &device) ? CW_OK : cw_error_nomem(err);
+    return *refused || keep_hello(p, s->facts, &from, &device) ? CW_OK : cw_error_nomem(err);
 }
 
 /* Sends as much of the answer as the process can take now. The answer is finished when all is sent, or nobody is

@@ -7,6 +7,7 @@
 #include "agent/common/message.h"
 #include "agent/common/steady_report.h"
 #include "agent/session/clock_log.h"
+#include "agent/session/node_facts.h"
 #include "agent/session/program.h"
 #include "base/arena.h"
 
@@ -46,8 +47,9 @@ struct cw_session {
     void *user;
     bool may_be_cut;             /* a process that ends within a message is no error: the caller counts its losses */
     struct cw_clock_log *clocks; /* logs the GPUs in use; NULL: no log */
-    char trace[48];              /* content of a trace (CW_AGENT_TRACE_VARIABLE); "": no trace */
-    bool openmp, openacc;        /* connect the OpenMP or OpenACC runtime to the injection library */
+    const struct cw_node_facts *facts; /* attributes for devices, beside those from the processes; NULL: none */
+    char trace[48];                    /* content of a trace (CW_AGENT_TRACE_VARIABLE); "": no trace */
+    bool openmp, openacc;              /* connect the OpenMP or OpenACC runtime to the injection library */
 
     struct cw_program program;
     struct cw_error trouble; /* the first error while the program ran */

@@ -228,14 +228,26 @@ function timelinePage() {
   return make("div", {}, traces.map(drawTrace), timelines.filter(t => !placeInTrace(t)).map(t => drawTimeline(t, t === ranges ? undefined : ranges)));
 }
 
+// The connections of a capture's GPUs, in the words of nvidia-smi topo; nothing where it has less than two.
+function links(c) {
+  const known = c.devices.filter(d => d.attributes.peers);
+  const link = ({attributes: from}, {attributes: to}) => from.host === to.host && from.peers.split(", ").map(p => p.split(" ")).find(([pci]) => pci === to.pci);
+  if (known.length < 2) return null;
+  return make("table", {class: "links"}, make("thead", {}, make("tr", {}, make("th", {}), known.map(d => make("th", {scope: "col"}, `GPU ${d.device}`)))),
+    make("tbody", {}, known.map(from => make("tr", {}, make("th", {scope: "row"}, `GPU ${from.device}`), known.map(to => {
+      const [, kind, ...can] = link(from, to) || [];
+      return make("td", {title: kind ? can.join(", ") || "no access to the other's memory" : ""}, from === to ? "-" : kind || "?");
+    })))));
+}
+
 function files() {
   const rows = c => [["Kind", {range: "ranges", pm: "samples over time", trace: "trace", pc: "samples of instructions", sass: "instructions counted"}[c.profiler] || c.profiler],
     ["Chip", c.chip], ["Devices", c.devices.map(d => d.attributes.name || "").join(", ")], ["Began", c.created], ["Producer", c.producer],
     ["Clocks", c.devices.flatMap(d => (d.clocks || []).map(k => `device ${d.device}: ${k.text}`)).join("; ")],
-    ["Driver", [...new Set(c.devices.map(d => d.attributes.driver || ""))].join(", ")],
+    ["Driver", [...new Set(c.devices.map(d => d.attributes.driver || ""))].join(", ")], ["Links", links(c)],
     ["Passes", c.passes], ["Counters", c.counters], ["Ranges", c.ranges], ["End", c.complete ? `complete, the program ${c.end} ${c.code}` : "incomplete"]];
   const table = (title, c) => panel(title, make("table", {class: "parts"}, make("tbody", {}, rows(c).filter(r => r[1]).map(([a, b]) =>
-    make("tr", {}, make("th", {scope: "row"}, a), make("td", {}, String(b)))))));
+    make("tr", {}, make("th", {scope: "row"}, a), make("td", {}, b instanceof Node ? b : String(b)))))));
   return make("div", {}, data.captures.map(c => table(c.source, c)), data.baseline ? table(`Baseline: ${data.baseline.source}`, data.baseline) : null,
     panel("This page", make("p", {}, `Written by Counterworks ${data.version}. It needs no network and sends nothing.`),
       make("pre", {class: "quiet"}, byId("licence").textContent.trim())));

@@ -1,4 +1,5 @@
-/* The driver's management library, saying what the environment says (agent_alone_test.c). */
+/* The driver's management library, which says what the environment says. The GPU 0000:0a:00.0 has processes and clocks;
+ * with 0000:0c:00.0 and 0000:0d:00.0 it has links. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,16 @@ int nvmlDeviceGetClockInfo(void *device, unsigned type, unsigned *mhz);
 int nvmlDeviceSetGpuLockedClocks(void *device, unsigned least, unsigned most);
 int nvmlDeviceResetGpuLockedClocks(void *device);
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *is_up);
+int nvmlDeviceGetP2PStatus(void *device, void *other, unsigned capability, unsigned *status);
+int nvmlDeviceGetTopologyCommonAncestor(void *device, void *other, unsigned *level);
+int nvmlDeviceGetUUID(void *device, char *text, unsigned size);
+int nvmlDeviceGetEccMode(void *device, unsigned *now, unsigned *pending);
+int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *pending);
+int nvmlDeviceGetMaxPcieLinkGeneration(void *device, unsigned *value);
+int nvmlDeviceGetMaxPcieLinkWidth(void *device, unsigned *value);
 
-static unsigned handle;
+static unsigned handles[3];
 
 static const char *said(const char *name)
 {
@@ -39,8 +48,71 @@ int nvmlInit_v2(void)
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **device)
 {
-    *device = &handle;
-    return strcmp(pci, "0000:0a:00.0") != 0;
+    static const char *const known[] = {"0000:0a:00.0", "0000:0c:00.0", "0000:0d:00.0"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(pci, known[i]) == 0) {
+            *device = &handles[i];
+            return 0;
+        }
+    return 6;
+}
+
+/* FAKE_NVML_LINKS: NVLinks that are up, of each GPU, as "18 18 0". */
+static int links_up(const void *device)
+{
+    int up[3] = {0};
+    sscanf(said("FAKE_NVML_LINKS"), "%d %d %d", &up[0], &up[1], &up[2]);
+    return up[(const unsigned *)device - handles];
+}
+
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *is_up)
+{
+    *is_up = (int)link < links_up(device);
+    return *said("FAKE_NVML_LINKS") && link < 18 ? 0 : 3;
+}
+
+/* Two GPUs with NVLinks reach each other in every way, others in none. */
+int nvmlDeviceGetP2PStatus(void *device, void *other, unsigned capability, unsigned *status)
+{
+    *status = !links_up(device) || !links_up(other);
+    return capability <= 3 ? 0 : 2;
+}
+
+/* FAKE_NVML_LEVEL: of any two GPUs. */
+int nvmlDeviceGetTopologyCommonAncestor(void *device, void *other, unsigned *level)
+{
+    *level = (unsigned)atoi(said("FAKE_NVML_LEVEL"));
+    return device == other || !*said("FAKE_NVML_LEVEL");
+}
+
+int nvmlDeviceGetUUID(void *device, char *text, unsigned size)
+{
+    snprintf(text, size, "GPU-%d", (int)((unsigned *)device - handles));
+    return 0;
+}
+
+int nvmlDeviceGetEccMode(void *device, unsigned *now, unsigned *pending)
+{
+    *now = *pending = device == handles;
+    return 0;
+}
+
+int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *pending)
+{
+    *now = *pending = 0;
+    return device == handles ? 0 : 3;
+}
+
+int nvmlDeviceGetMaxPcieLinkGeneration(void *device, unsigned *value)
+{
+    *value = 5;
+    return device == handles ? 0 : 3;
+}
+
+int nvmlDeviceGetMaxPcieLinkWidth(void *device, unsigned *value)
+{
+    *value = 16;
+    return device == handles ? 0 : 3;
 }
 
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *processes)
@@ -57,21 +129,21 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struc
         p->memory = megabytes < 0 ? ~0ull : (unsigned long long)megabytes << 20;
     }
     *count = n;
-    return device != &handle;
+    return device != handles;
 }
 
 int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device, unsigned *count, struct process *processes)
 {
     (void)processes;
     *count = (unsigned)atoi(said("FAKE_NVML_GRAPHICS"));
-    return device != &handle;
+    return device != handles;
 }
 
 int nvmlDeviceGetMPSComputeRunningProcesses_v3(void *device, unsigned *count, struct process *processes)
 {
     (void)processes;
     *count = (unsigned)atoi(said("FAKE_NVML_MPS"));
-    return device != &handle;
+    return device != handles;
 }
 
 /* "SM MEMORY LIMITS" */
@@ -85,7 +157,7 @@ int nvmlDeviceGetClockInfo(void *device, unsigned type, unsigned *mhz)
     unsigned clocks[3] = {0};
     int result = read_clocks(clocks);
     *mhz = clocks[type == 2];
-    return device != &handle || type == 0 ? 2 : result;
+    return device != handles || type == 0 ? 2 : result;
 }
 
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
@@ -93,13 +165,13 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *
     unsigned clocks[3] = {0};
     int result = read_clocks(clocks);
     *reasons = clocks[2];
-    return device != &handle ? 2 : result;
+    return device != handles ? 2 : result;
 }
 
 int nvmlDeviceGetMemoryInfo_v2(void *device, struct memory *memory)
 {
     memory->used = (unsigned long long)atoll(said("FAKE_NVML_USED")) << 20;
-    return device != &handle || memory->version != (2u << 24 | sizeof *memory);
+    return device != handles || memory->version != (2u << 24 | sizeof *memory);
 }
 
 /* What is done to the clocks becomes lines of the file FAKE_NVML_LOG. */
@@ -117,10 +189,10 @@ int nvmlDeviceSetGpuLockedClocks(void *device, unsigned least, unsigned most)
 {
     char line[64];
     snprintf(line, sizeof line, "lock %x %x\n", least, most);
-    return device != &handle ? 2 : note(line);
+    return device != handles ? 2 : note(line);
 }
 
 int nvmlDeviceResetGpuLockedClocks(void *device)
 {
-    return device != &handle ? 2 : note("reset\n");
+    return device != handles ? 2 : note("reset\n");
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/backend/node_facts.h"
+#include "agent/session/node_facts.h"
 #include "metricdb/node.h"
 
 static struct cw_node_facts *facts;
@@ -16,9 +16,8 @@ static struct cw_error err;
 
 static void setup(void)
 {
-    facts = cw_node_facts_create();
     arena = cw_arena_create();
-    cr_assert(facts && arena);
+    cr_assert(arena && (facts = cw_node_facts_create(arena)));
     int fd = mkstemp(path);
     cr_assert(fd >= 0);
     close(fd);
@@ -27,7 +26,6 @@ static void setup(void)
 
 static void teardown(void)
 {
-    cw_node_facts_free(facts);
     cw_arena_destroy(arena);
     unlink(path);
 }

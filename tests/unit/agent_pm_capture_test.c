@@ -180,10 +180,11 @@ __attribute__((noreturn)) static void sample(int fd, uint32_t number, const stru
 }
 
 enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct cw_pm_options *options, uint32_t device,
-                                   const struct cw_schema *schema, const struct cw_writer *native, struct cw_error *e)
+                                   const struct cw_schema *schema, const struct cw_writer *native,
+                                   const struct cw_node_facts *node, struct cw_error *e)
 {
     int ends[2];
-    (void)options;
+    (void)options, (void)node;
     cr_expect(native->size == 1);
     if (fates[device] == CANNOT_START)
         return cw_error_set(e, CW_ERR_IO, "no process more");

@@ -11,12 +11,13 @@
 #include <unistd.h>
 
 #include "agent/backend/cupti/availability.h"
-#include "agent/backend/node_facts.h"
+#include "agent/backend/cupti/node_links.h"
 #include "agent/common/cupti_api.h"
 #include "agent/common/device.h"
 #include "agent/common/message.h"
 #include "agent/common/nvml.h"
 #include "agent/common/cupti_path.h"
+#include "agent/session/node_facts.h"
 #include "host/nvperf/nvperf.h"
 
 #define PARAMS(type, variable)                                                                                         \
@@ -28,7 +29,7 @@ struct node {
     FILE *to; /* target of answers */
     const struct cw_node_needs *needs;
     struct cw_cupti api;
-    struct cw_nvml nvml;
+    struct cw_node_gpus all;
     int gpus;
     uint64_t devices; /* a bit for each GPU to check */
 };
@@ -147,7 +148,14 @@ static void tell_fact(const struct node *n, const char *format, const char *text
         cw_answer(n->to, CW_ANSWER_FACT, format, text);
 }
 
-/* Reports the attributes that a capture writes for its devices. */
+static void tell_attribute(void *node, const char *key, const char *value)
+{
+    const struct node *n = node;
+    cw_answer(n->to, CW_ANSWER_FACT, "attribute %s %s", key, value);
+}
+
+/* Reports the attributes of a GPU that the driver knows, as a captured process does, and those of the management
+ * library. */
 static void tell_attributes(const struct node *n, CUdevice device)
 {
     struct cw_writer out;
@@ -166,8 +174,9 @@ static void tell_attributes(const struct node *n, CUdevice device)
         for (uint32_t i = 0; i < count && in.status == CW_OK; i++) {
             const char *key = cw_read_string(&in, arena), *value = cw_read_string(&in, arena);
             if (in.status == CW_OK)
-                cw_answer(n->to, CW_ANSWER_FACT, "attribute %s %s", key, value);
+                tell_attribute((void *)n, key, value);
         }
+        cw_node_gpu_facts(&n->all, device, tell_attribute, (void *)n);
     }
     cw_writer_free(&out);
     cw_arena_destroy(arena);
@@ -230,11 +239,11 @@ static bool check_support(const struct node *n, enum cw_need need, CUdevice devi
  * program's. */
 static void check_mig(const struct node *n, CUdevice device)
 {
-    char pci[32] = "";
+    const struct cw_nvml *nvml = &n->all.nvml;
+    const char *pci = n->all.pci[device];
     unsigned now = 0, pending;
-    void *gpu =
-        n->api.cuDeviceGetPCIBusId(pci, sizeof pci, device) == CUDA_SUCCESS ? cw_nvml_device(&n->nvml, pci) : NULL;
-    if (gpu && n->nvml.nvmlDeviceGetMigMode && n->nvml.nvmlDeviceGetMigMode(gpu, &now, &pending) == 0)
+    void *gpu = cw_nvml_device(nvml, pci);
+    if (gpu && nvml->nvmlDeviceGetMigMode && nvml->nvmlDeviceGetMigMode(gpu, &now, &pending) == 0)
         cw_check_mig(n->to, device, pci, now);
 }
 
@@ -451,7 +460,6 @@ static void check_metrics(const struct node *n, CUdevice device)
 static void check_device(const struct node *n, CUdevice device, bool first)
 {
     const struct cw_node_needs *needs = n->needs;
-    tell_attributes(n, device);
     bool supported = check_mps(n, device);
     if (needs->report)
         check_mig(n, device);
@@ -470,6 +478,31 @@ static void check_device(const struct node *n, CUdevice device, bool first)
         check_reasons(n, context);
 }
 
+static void know_all(struct node *n)
+{
+    struct cw_node_gpus *all = &n->all;
+    cw_nvml_load(&all->nvml);
+    for (all->count = 0; all->count < n->gpus && all->count < CW_NODE_GPUS; all->count++)
+        if (n->api.cuDeviceGetPCIBusId(all->pci[all->count], sizeof *all->pci, all->count) != CUDA_SUCCESS)
+            *all->pci[all->count] = 0;
+}
+
+static void report_links(const struct node *n)
+{
+    char line[CW_LINKS_SIZE];
+    cw_node_links_head(&n->all, line);
+    cw_answer(n->to, CW_ANSWER_OK, "%s", line);
+    for (int i = 0; i < n->all.count; i++) {
+        cw_node_links_row(&n->all, i, line);
+        cw_answer(n->to, CW_ANSWER_OK, "%s", line);
+    }
+    for (int i = 0; i < n->all.count; i++)
+        for (int k = i + 1; k < n->all.count; k++)
+            if (cw_node_links_apart(&n->all, i, k))
+                cw_answer(n->to, CW_ANSWER_NOTE, "GPU %d cannot reach the memory of GPU %d: copies go through the host",
+                          i, k);
+}
+
 /* Reports the answers of driver and CUPTI. Leaves contexts behind: call it in a process that ends. */
 static void check_gpus(FILE *to, const struct cw_node_needs *needs)
 {
@@ -479,13 +512,18 @@ static void check_gpus(FILE *to, const struct cw_node_needs *needs)
     if (!check_driver(&n) || !check_cupti(&n) || !check_chips(&n))
         return;
     if (needs->report || needs->facts)
-        cw_nvml_load(&n.nvml);
-    for (CUdevice device = 0; device < 64; device++) {
-        if (!(n.devices >> device & 1))
+        know_all(&n);
+    for (CUdevice device = 0; device < n.gpus && device < CW_NODE_GPUS; device++) {
+        const bool chosen = n.devices >> device & 1;
+        if (chosen || needs->need != CW_NEED_ALL) /* a program may use other GPUs, too */
+            tell_attributes(&n, device);
+        if (!chosen)
             continue;
         check_device(&n, device, first);
         first = false;
     }
+    if (needs->report && n.all.count > 1)
+        report_links(&n);
 }
 
 /* ---- asking ----------------------------------------------------------------------------------------------------- */

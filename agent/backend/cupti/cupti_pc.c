@@ -295,15 +295,18 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
 {
     struct cw_session *s = &c->session;
     char chip[CW_CHIP_NAME_SIZE];
+    struct cw_node_facts *facts = cw_node_facts_create(c->arena);
     CW_TRY(cw_filter_open(&c->filter, &c->options->filter, err));
     CW_TRY(cw_node_check(&(struct cw_node_needs){.need = c->options->sass ? CW_NEED_SASS : CW_NEED_PC,
                                                  .metric_count = c->options->metric_count,
                                                  .metrics = c->options->metrics,
                                                  .reason_count = c->options->reason_count,
                                                  .reasons = c->options->reasons,
+                                                 .facts = facts,
                                                  .found_chip = chip},
                          err));
     s->chip = chip;
+    s->facts = facts;
     s->filter = &c->filter;
     /* If CUPTI samples a GPU for two processes continuously, it fails in the second (999), or crashes the program. */
     s->alone = !c->options->sass && c->options->mode == CW_PC_CONTINUOUS;

@@ -52,6 +52,7 @@ struct capture {
     struct cw_writer native;
     struct cw_session session;
     struct cw_clock_log clocks;
+    struct cw_node_facts *node;
     uint32_t gpu_count;
     struct gpu gpus[CW_MOST_DEVICES];
 
@@ -145,7 +146,8 @@ static enum cw_status start_sampling(struct capture *c, struct cw_error *err)
 {
     for (uint32_t i = 0; i < c->gpu_count; i++) {
         struct gpu *g = &c->gpus[i];
-        enum cw_status status = cw_pm_sampler_start(&g->sampler, c->options, g->number, &c->schema, &c->native, err);
+        enum cw_status status =
+            cw_pm_sampler_start(&g->sampler, c->options, g->number, &c->schema, &c->native, c->node, err);
         if (status != CW_OK)
             return status;
     }
@@ -393,10 +395,12 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
     const struct cw_config_image *plan = c->options->capture.plan;
     const struct cw_nvperf *library;
     uint64_t devices = 0;
+    c->node = cw_node_facts_create(c->arena);
     enum cw_status status =
         cw_node_check(&(struct cw_node_needs){.need = CW_NEED_PM,
                                               .chip = plan->chip,
                                               .devices = c->options->devices ? c->options->devices : CW_EVERY_DEVICE,
+                                              .facts = c->node,
                                               .found_devices = &devices},
                       err);
     choose_gpus(c, devices);
@@ -458,6 +462,7 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
     s->take = take;
     s->user = c;
     s->clocks = &c->clocks;
+    s->facts = c->node;
     status = begin_trace(c, err);
     if (status == CW_OK)
         status = cw_session_start(s, c->options->capture.argv, err);

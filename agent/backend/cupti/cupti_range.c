@@ -31,6 +31,7 @@ struct capture {
     struct cw_nvperf_prover *prover;
     struct cw_session session;
     struct cw_clock_log clocks;
+    struct cw_node_facts *node;
     uint32_t count;             /* number of parts that each run collects */
     const struct cw_part *once; /* parts of one pass each, which take turns over launches counted once */
     uint32_t once_count;
@@ -389,6 +390,7 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     s->take_steady = take_steady;
     s->user = c;
     s->clocks = &c->clocks;
+    s->facts = c->node;
     c->clocks.control.wanted = c->base.options->capture.base_clocks;
     enum cw_status status = make_setup(c, err);
     if (status == CW_OK)
@@ -413,7 +415,8 @@ static enum cw_status prepare(struct capture *c, struct cw_error *err)
             err, CW_ERR_USAGE,
             "found -o - with --replay multiplex, expected a file, because each pass adds facts of the GPU to it");
     CW_TRY(cw_nvperf_open(&c->library, NULL, err));
-    CW_TRY(cw_node_check(&(struct cw_node_needs){.need = CW_NEED_RANGE, .chip = b->plan.chip}, err));
+    c->node = cw_node_facts_create(b->arena);
+    CW_TRY(cw_node_check(&(struct cw_node_needs){.need = CW_NEED_RANGE, .chip = b->plan.chip, .facts = c->node}, err));
     CW_TRY(repair(c, err));
     CW_TRY(cw_nvperf_prover_create(&c->prover, c->library, &b->plan, err));
     CW_TRY(cw_range_capture_divide(b, fits, c, err));

@@ -136,11 +136,13 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
 {
     struct cw_session *s = &c->session;
     char chip[CW_CHIP_NAME_SIZE];
+    struct cw_node_facts *facts = cw_node_facts_create(c->arena);
     CW_TRY(cw_filter_open(&c->filter, &c->options->filter, err));
     if (c->options->attach)
         CW_TRY(cw_session_attach(s, (pid_t)c->options->attach, err));
-    CW_TRY(cw_node_check(&(struct cw_node_needs){.need = CW_NEED_TRACE, .found_chip = chip}, err));
+    CW_TRY(cw_node_check(&(struct cw_node_needs){.need = CW_NEED_TRACE, .facts = facts, .found_chip = chip}, err));
     s->chip = chip;
+    s->facts = facts;
     s->filter = &c->filter;
     s->take = take;
     s->look = look;

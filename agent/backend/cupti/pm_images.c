@@ -109,6 +109,7 @@ static void send_device(const struct cw_device_facts *facts)
     count += cw_pm_describe_windows(cw_pm_process.options, windows, list + count, arena);
     struct cw_device device = {
         .index = cw_pm_process.device, .attribute_count = count, .attributes = list, .facts = facts};
+    cw_pm_need(cw_node_facts_join(cw_pm_process.node, &device, arena));
     cw_counter_data_write_device(cw_pm_process.schema, &device, &out);
     cw_pm_send_chunks(0, 0, &out);
     cw_writer_free(&out);

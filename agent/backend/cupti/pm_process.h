@@ -13,6 +13,7 @@
 #include "agent/backend/cupti/availability.h"
 #include "agent/common/cupti_api.h"
 #include "agent/common/message.h"
+#include "agent/session/node_facts.h"
 #include "image/pm_data.h"
 
 #define CW_PM_FUNCTIONS(X)                                                                                             \
@@ -34,6 +35,7 @@ struct cw_pm_process {
     uint32_t device; /* the sampled device */
     const struct cw_schema *schema;
     const struct cw_writer *native; /* NVIDIA's config image: first of the whole plan, then without missing counters */
+    const struct cw_node_facts *node; /* NULL, or has further attributes of the device */
     int fd;
     struct cw_cupti api;
     struct cw_availability availability;

@@ -52,7 +52,8 @@ __attribute__((noreturn)) static void sample(void)
 }
 
 enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct cw_pm_options *options, uint32_t device,
-                                   const struct cw_schema *schema, const struct cw_writer *native, struct cw_error *err)
+                                   const struct cw_schema *schema, const struct cw_writer *native,
+                                   const struct cw_node_facts *node, struct cw_error *err)
 {
     int ends[2];
     sampler->device = device;
@@ -66,6 +67,7 @@ enum cw_status cw_pm_sampler_start(struct cw_pm_sampler *sampler, const struct c
         cw_pm_process.device = device;
         cw_pm_process.schema = schema;
         cw_pm_process.native = native;
+        cw_pm_process.node = node;
         cw_pm_process.fd = ends[1];
         sample();
     }

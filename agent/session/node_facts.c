@@ -1,4 +1,4 @@
-#include "agent/backend/node_facts.h"
+#include "agent/session/node_facts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "image/counter_data.h"
 
 struct fact {
     const char *key, *value; /* value NULL: no value */
@@ -31,21 +32,12 @@ struct cw_node_facts {
     bool out_of_memory;
 };
 
-struct cw_node_facts *cw_node_facts_create(void)
+struct cw_node_facts *cw_node_facts_create(struct cw_arena *arena)
 {
-    struct cw_node_facts *facts = calloc(1, sizeof *facts);
-    if (facts && !(facts->arena = cw_arena_create())) {
-        free(facts);
-        facts = NULL;
-    }
-    return facts;
-}
-
-void cw_node_facts_free(struct cw_node_facts *facts)
-{
+    struct cw_node_facts *facts = cw_arena_alloc(arena, 1, sizeof *facts);
     if (facts)
-        cw_arena_destroy(facts->arena);
-    free(facts);
+        *facts = (struct cw_node_facts){.arena = arena};
+    return facts;
 }
 
 bool cw_node_facts_any(const struct cw_node_facts *f)
@@ -115,6 +107,44 @@ void cw_node_facts_lacks(struct cw_node_facts *f, const char *unit)
     last(f)->units_known = true;
     if (unit)
         add(f, &last(f)->lacks, unit, NULL);
+}
+
+/* ---- captures --------------------------------------------------------------------------------------------------- */
+
+static const char *value_of(const struct fact_list *list, const char *key)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].key, key) == 0)
+            return list->items[i].value;
+    return NULL;
+}
+
+static const struct fact_list *at(const struct cw_node_facts *f, const char *pci)
+{
+    for (uint32_t i = 0; f && pci && i < f->count; i++) {
+        const char *own = value_of(&f->gpus[i].attributes, "pci");
+        if (own && strcmp(own, pci) == 0)
+            return &f->gpus[i].attributes;
+    }
+    return NULL;
+}
+
+bool cw_node_facts_join(const struct cw_node_facts *f, struct cw_device *device, struct cw_arena *arena)
+{
+    const struct fact_list *known = at(f, cw_device_attribute(device, "pci"));
+    const uint32_t more = known ? known->count : 0;
+    struct cw_pair *pairs = cw_arena_alloc(arena, (size_t)device->attribute_count + more + 1, sizeof *pairs);
+    if (!pairs)
+        return false;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < device->attribute_count; i++)
+        pairs[count++] = device->attributes[i];
+    for (uint32_t i = 0; i < more; i++)
+        if (!cw_device_attribute(device, known->items[i].key))
+            pairs[count++] = (struct cw_pair){known->items[i].key, known->items[i].value};
+    device->attributes = pairs;
+    device->attribute_count = count;
+    return true;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------- */
