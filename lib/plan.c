@@ -203,20 +203,6 @@ static void tell_no_limits(const struct counterworks_chip *chip)
     cw_lib_tell(chip, &line);
 }
 
-static enum cw_status check_profiler(const struct cw_chip *chip, bool samples, struct cw_error *err)
-{
-    if (samples && chip->no_sampling)
-        return cw_error_set(err, CW_ERR_UNSUPPORTED,
-                            "found no sampling over time on %s, expected a chip that has it, or a plan for range "
-                            "profiling",
-                            chip->name);
-    if (chip->lacks && (samples ? chip->lacks->pm : chip->lacks->range))
-        return cw_error_set(err, CW_ERR_UNSUPPORTED,
-                            "found that no GPU of %s does %s, expected one that does; capture-agent doctor says why",
-                            chip->lacks->where, samples ? "sampling over time" : "range profiling");
-    return CW_OK;
-}
-
 static enum cw_status make(struct counterworks_plan *plan, const struct counterworks_chip *chip,
                            const struct counterworks_names *metrics, const struct counterworks_plan_options *o,
                            struct cw_error *err)
@@ -229,7 +215,7 @@ static enum cw_status make(struct counterworks_plan *plan, const struct counterw
     if (status == CW_OK)
         status = check_together(&plan->options, metrics, err);
     if (status == CW_OK)
-        status = check_profiler(chip->chip, samples, err);
+        status = cw_chip_check_profiler(chip->chip, samples, err);
     if (status == CW_OK && o->drop)
         status = leave_out_unlisted(plan, chip, listed, &wanted, err);
     if (status == CW_OK && samples && !cw_chip_knows_pm(chip->chip))

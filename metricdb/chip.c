@@ -101,6 +101,20 @@ uint32_t cw_chip_listed_count(const struct cw_chip *chip, enum cw_metric_type ty
     return count;
 }
 
+enum cw_status cw_chip_check_profiler(const struct cw_chip *chip, bool samples, struct cw_error *err)
+{
+    if (samples && chip->no_sampling)
+        return cw_error_set(err, CW_ERR_UNSUPPORTED,
+                            "found no sampling over time on %s, expected a chip that has it, or a plan for range "
+                            "profiling",
+                            chip->name);
+    if (chip->lacks && (samples ? chip->lacks->pm : chip->lacks->range))
+        return cw_error_set(err, CW_ERR_UNSUPPORTED,
+                            "found that no GPU of %s does %s, expected one that does; capture-agent doctor says why",
+                            chip->lacks->where, samples ? "sampling over time" : "range profiling");
+    return CW_OK;
+}
+
 enum cw_status cw_chip_as_sampled(const struct cw_chip **chip, struct cw_arena *arena, struct cw_error *err)
 {
     const struct cw_chip *from = *chip;

@@ -159,6 +159,9 @@ uint32_t cw_chip_base_count(const struct cw_chip *chip, enum cw_metric_type type
 /* Whether a base name is in any of the lists of `listed`, and how many are. */
 bool cw_chip_lists(const struct cw_chip *chip, enum cw_metric_type type, uint32_t index, uint32_t listed);
 uint32_t cw_chip_listed_count(const struct cw_chip *chip, enum cw_metric_type type, uint32_t listed);
+/* CW_ERR_UNSUPPORTED if the chip, or each GPU of it that is known, has no such profiler: sampling over time, or ranges.
+ */
+enum cw_status cw_chip_check_profiler(const struct cw_chip *chip, bool samples, struct cw_error *err);
 /* Makes `chip` what samples over time are evaluated by: their counters divide by other cycles. */
 enum cw_status cw_chip_as_sampled(const struct cw_chip **chip, struct cw_arena *arena, struct cw_error *err);
 /* Whether a rollup of a counter follows from those of its terms: sum and average of

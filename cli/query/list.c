@@ -248,6 +248,7 @@ static enum cw_status run(const void *options, struct counterworks_chip *handle,
         counterworks_chip_add_legacy(handle, &o->search, 1, &error);
     struct list l = {.o = o, .chip = handle->chip};
     l.find = (struct cw_find){.chip = l.chip, .text = o->search, .every = o->all, .wanted = is_wanted, .user = &l};
+    CW_TRY(cw_chip_check_profiler(l.chip, o->listed == CW_OF_SAMPLES, err));
     const bool names = o->all && o->format == CW_QUERY_TEXT;
     if (!names || o->search)
         CW_TRY(cw_glossary_load(&l.find.glossary, arena, err));

@@ -36,3 +36,4 @@ metric-config --chip GB100 -m nvlrx__bytes.avg.pct_of_peak_sustained_elapsed --n
 for plan in pm range; do grep -ao '[a-z]*__cycles_elapsed' $plan.cwc | sort -u; done
 # metrics of a capture of ranges are those of ranges
 metric-eval $SOURCE/data/captures/whole_stream.cwd --all --csv - | grep -c 'average_t_sector_op_read' || true
+metric-query list --chip GV100 --profiler pm
