@@ -43,6 +43,9 @@ static void split_metrics(void *arguments, char *text, struct argp_state *state)
         char *colon = strchr(one, ':');
         if (colon)
             *colon = 0;
+        for (uint32_t i = 0; i < a->options.metric_count; i++)
+            if (strcmp(a->metrics[i].name, one) == 0) /* CUPTI counts a metric at one level */
+                cw_usage_error(state, "found the metric '%s' twice, expected each metric once", one);
         a->metrics[a->options.metric_count++] =
             (struct cw_sass_metric){one, colon ? level_of(colon + 1, state) : CW_SASS_GPU};
     }

@@ -70,8 +70,10 @@ enum cw_mode {
                          collect:    start of the program:    u64 ns, and cw_trace_window_write */
     CW_MODE_BATCH,    /* the same; launches are replayed together */
     CW_MODE_PC,       /* flush after: u64 ns, mode: u8, period: u8 (0: CUPTI's own), buffer: u64 bytes (0: CUPTI's own),
-                         code: u8 (0: no modules), stall reasons: list<string> (empty: all), filter */
-    CW_MODE_SASS,     /* code: u8, metrics: list<{name: string, level: u8}>, filter */
+                         code: u8 (0: no modules), stall reasons: list<string> (empty: all), filter, when to collect
+                         as above */
+    CW_MODE_SASS,     /* code: u8, flush after: u64 ns, metrics: list<{name: string, level: u8}> of different names,
+                         filter, when to collect as above */
     CW_MODE_LAUNCHES, /* the options of CW_MODE_TRACE, then a filter of the user ranges or launches to send a WINDOW
                          for */
     CW_MODE_TRACE,    /* kinds: u64 (CW_TRACE_BIT of each), enum cw_trace_flag: u32, start of the program: u64 ns, flush

@@ -131,6 +131,19 @@ static void launch_ends(void)
     launch_ends_of(&launch);
 }
 
+static void write_setup(struct cw_writer *setup, uint8_t sampling, uint8_t period)
+{
+    cw_writer_init(setup);
+    cw_write_u64(setup, 0);
+    cw_write_u8(setup, sampling);
+    cw_write_u8(setup, period);
+    cw_write_u64(setup, 0);
+    cw_write_u8(setup, false);
+    cw_write_u32(setup, 0);
+    cw_filter_write(setup, &filter);
+    fake_ask_when(setup);
+}
+
 static void begin(const char *range)
 {
     struct cw_writer setup;
@@ -146,16 +159,8 @@ static void begin(const char *range)
     api->cuptiPCSamplingGetStallReasons = list_reasons;
     api->cuptiPCSamplingSetConfigurationAttribute = attributes;
     api->cuptiPCSamplingGetConfigurationAttribute = attributes;
-    cw_writer_init(&setup);
-    cw_write_u64(&setup, 0);
-    cw_write_u8(&setup, CW_PC_SERIALIZED);
-    cw_write_u8(&setup, 5);
-    cw_write_u64(&setup, 0);
-    cw_write_u8(&setup, false);
-    cw_write_u32(&setup, 0);
     filter.range = range;
-    cw_filter_write(&setup, &filter);
-    fake_ask_when(&setup);
+    write_setup(&setup, CW_PC_SERIALIZED, 5);
     fake_setup(mode, &setup);
     mode->context_created(context, 0);
 }
@@ -165,6 +170,22 @@ static void end(void)
     mode->context_destroyed(context);
     cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     fake_profiler_end();
+}
+
+/* The agent reads no other one in a batch. */
+Test(pc, takes_a_known_mode_alone)
+{
+    for (uint8_t sampling = CW_PC_CONTINUOUS; sampling <= CW_PC_MODE__COUNT; sampling++) {
+        struct cw_writer setup;
+        struct cw_reader in;
+        fake_profiler_begin(NULL, 1, 1);
+        write_setup(&setup, sampling, 5);
+        cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
+        cr_expect_eq(mode->setup(&in), sampling < CW_PC_MODE__COUNT);
+        cw_writer_free(&setup);
+        mode->reset();
+        fake_profiler_end();
+    }
 }
 
 Test(pc, a_range_waits_for_launches_of_other_threads)

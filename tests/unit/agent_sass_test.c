@@ -234,6 +234,43 @@ Test(sass, does_not_meet_a_graph_that_still_runs)
     end();
 }
 
+/* Whether it takes a setup of these metrics, of one level each. */
+static bool takes(const char *const *names, const uint8_t *levels, uint32_t count)
+{
+    struct cw_writer setup;
+    struct cw_reader in;
+    fake_profiler_begin(NULL, 1, 1);
+    cw_inject->api.cuptiEnableCallback = watch;
+    cw_writer_init(&setup);
+    cw_write_u8(&setup, false);
+    cw_write_u64(&setup, interval_ns);
+    cw_write_u32(&setup, count);
+    for (uint32_t i = 0; i < count; i++) {
+        cw_write_string(&setup, names[i]);
+        cw_write_u8(&setup, levels[i]);
+    }
+    cw_filter_write(&setup, &filter);
+    fake_ask_when(&setup);
+    cw_reader_init(&in, setup.data, setup.size, "setup", 0, NULL);
+    const bool taken = mode->setup(&in);
+    cw_writer_free(&setup);
+    mode->reset();
+    fake_profiler_end();
+    return taken;
+}
+
+/* A value of CUPTI's names its metric and no level. */
+Test(sass, takes_each_metric_once_and_of_a_known_level)
+{
+    const char *const names[] = {"smsp__sass_inst_executed", "smsp__sass_thread_inst_executed"};
+    const char *const same[] = {"smsp__sass_inst_executed", "smsp__sass_inst_executed"};
+    cr_expect(takes(names, (const uint8_t[]){CW_SASS_GPU, CW_SASS_SMSP}, 2));
+    cr_expect_not(takes(names, (const uint8_t[]){CW_SASS_GPU, CW_SASS_LEVEL__COUNT}, 2));
+    cr_expect_not(takes(names, (const uint8_t[]){UINT8_MAX, CW_SASS_SM}, 2));
+    cr_expect_not(takes(same, (const uint8_t[]){CW_SASS_GPU, CW_SASS_GPU}, 2));
+    cr_expect_not(takes(same, (const uint8_t[]){CW_SASS_GPU, CW_SASS_SM}, 2));
+}
+
 /* Patched are the kernels that are loaded then. To patch others CUPTI would wait for one that waits for them. */
 Test(sass, patches_no_kernel_beside_others)
 {

@@ -90,7 +90,8 @@ static bool setup(struct cw_reader *in)
     cw_filter_read(in, &self->options, cw_inject->arena);
     if (!cw_gate_read(in))
         return false;
-    if (!self->wanted || in->status != CW_OK || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
+    if (!self->wanted || in->status != CW_OK || self->mode >= CW_PC_MODE__COUNT ||
+        cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
     if (self->options.range)
         cw_user_ranges_filter(&self->filter);

@@ -89,6 +89,18 @@ enum { SENDING_SHARE = 20 };
 enum { MOST_KERNELS = 1 << 16 };
 static const uint32_t NOT_LOADED = UINT32_MAX;
 
+/* Whether every metric has a known level and is listed once: CUPTI's values name their metric alone. */
+static bool are_good(const struct cw_sass_metric *metrics, uint32_t count)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < count; i++) {
+        good = good && metrics[i].level < CW_SASS_LEVEL__COUNT;
+        for (uint32_t k = 0; k < i; k++)
+            good = good && strcmp(metrics[k].name, metrics[i].name) != 0;
+    }
+    return good;
+}
+
 static bool setup(struct cw_reader *in)
 {
     cw_sent_modules->wanted = cw_read_u8(in);
@@ -104,7 +116,8 @@ static bool setup(struct cw_reader *in)
     cw_filter_read(in, &self->options, cw_inject->arena);
     if (!cw_gate_read(in))
         return false;
-    if (!self->metrics || in->status != CW_OK || cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
+    if (!self->metrics || in->status != CW_OK || !are_good(self->metrics, self->metric_count) ||
+        cw_filter_open(&self->filter, &self->options, NULL) != CW_OK)
         return false;
     if (self->options.range)
         cw_user_ranges_filter(&self->filter);

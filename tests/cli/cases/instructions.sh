@@ -20,6 +20,7 @@ metric-eval pc.cwd --all; echo "status $?"
 capture-agent pc -o pc.cwd --period 4 -- true 2>&1 | head -1
 capture-agent pc -o pc.cwd --mode slow -- true 2>&1 | head -1
 capture-agent sass -m a:warp -o sass.cwd -- true 2>&1 | head -1
+capture-agent sass -m a,b,a:sm -o sass.cwd -- true 2>&1 | head -1
 capture-agent pc -o pc.cwd -- sh -c 'exit 3'; echo "status $?"
 capture-agent pc -o pc.cwd -- sh -c 'kill -9 $$'; echo "status $?"
 metric-eval show pc.cwd | grep '^end'
