@@ -9,6 +9,7 @@
 #include "agent/common/filter.h"
 #include "agent/common/trace_page.h"
 #include "agent/common/trace_window.h"
+#include "image/pc_data.h"
 #include "image/trace_kinds.h"
 #include "tests/support/fake_cupti.h"
 
@@ -79,6 +80,29 @@ static void write_ranges(struct cw_writer *setup)
     }
 }
 
+static void write_instructions(struct cw_writer *setup)
+{
+    const bool sass = fake_cupti.mode == CW_MODE_SASS;
+    cw_write_u32(setup, fake_cupti.mode);
+    if (sass)
+        cw_write_u8(setup, false);
+    cw_write_u64(setup, 1000000000);
+    if (!sass) {
+        cw_write_u8(setup, CW_PC_CONTINUOUS);
+        cw_write_u8(setup, 10);
+        cw_write_u64(setup, 0);
+        cw_write_u8(setup, false);
+    }
+    cw_write_u32(setup, sass || fake_cupti.asked ? 1 : 0);
+    if (sass || fake_cupti.asked)
+        cw_write_string(setup, fake_cupti.asked ? fake_cupti.asked : "smsp__sass_inst_executed");
+    if (sass)
+        cw_write_u8(setup, CW_SASS_GPU);
+    cw_filter_write(setup, &(struct cw_filter_options){.launch_count = UINT64_MAX});
+    cw_write_u64(setup, 0);
+    cw_trace_window_write(setup, &fake_cupti.when);
+}
+
 void fake_agent_answer(int fd)
 {
     struct cw_writer setup;
@@ -87,6 +111,8 @@ void fake_agent_answer(int fd)
     cw_writer_init(&setup);
     if (fake_cupti.mode == CW_MODE_TRACE)
         fake_agent_write_trace(&setup, CW_MODE_TRACE, 20000000);
+    else if (fake_cupti.mode == CW_MODE_PC || fake_cupti.mode == CW_MODE_SASS)
+        write_instructions(&setup);
     else
         write_ranges(&setup);
     cr_expect(cw_message_send(fd, CW_MESSAGE_SETUP, setup.data, setup.size));

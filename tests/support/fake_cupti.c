@@ -344,6 +344,274 @@ static void add_tracing(struct cw_cupti *api)
     api->cuDevicePrimaryCtxGetState = primary_context;
 }
 
+/* ---- PC sampling ------------------------------------------------------------------------------------------------ */
+
+static struct {
+    bool by_hand, started;      /* by_hand: the library starts it */
+    CUpti_PCSamplingData *kept; /* the library's buffer for the samples that are left in the end */
+    uint32_t period, launches;  /* launches that were sampled and not yet handed over */
+    bool small;                 /* the hardware's buffer */
+} sampling;
+static const struct {
+    uint32_t number;
+    const char *name;
+} reasons[] = {{4, "smsp__pcsamp_warps_issue_stalled_wait"},
+               {2, "smsp__pcsamp_warps_issue_stalled_wait_not_issued"},
+               {3, "smsp__pcsamp_warps_issue_stalled_long_scoreboard"}};
+enum { REASONS = sizeof reasons / sizeof *reasons, PCS = 2, SAMPLES = 5 }; /* PCs of a launch, samples of a PC */
+
+static CUptiResult enable_sampling(CUpti_PCSamplingEnableParams *p)
+{
+    if (p->ctx != context || fake_cupti.sampled)
+        return CUPTI_ERROR_INVALID_OPERATION;
+    memset(&sampling, 0, sizeof sampling);
+    sampling.period = 10;
+    fake_cupti.sampled = true;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult count_reasons(CUpti_PCSamplingGetNumStallReasonsParams *p)
+{
+    *p->numStallReasons = REASONS;
+    return fake_cupti.sampled ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+}
+
+static CUptiResult list_reasons(CUpti_PCSamplingGetStallReasonsParams *p)
+{
+    for (size_t i = 0; i < REASONS && i < p->numStallReasons; i++) {
+        p->stallReasonIndex[i] = reasons[i].number;
+        snprintf(p->stallReasons[i], CUPTI_STALL_REASON_STRING_SIZE, "%s", reasons[i].name);
+    }
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult set_attribute(CUpti_PCSamplingConfigurationInfo *a)
+{
+    switch (a->attributeType) {
+    case CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD:
+        sampling.period = a->attributeData.samplingPeriodData.samplingPeriod;
+        return sampling.period >= 5 && sampling.period < 32 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+    case CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER:
+        sampling.kept = a->attributeData.samplingDataBufferData.samplingDataBuffer;
+        return CUPTI_SUCCESS;
+    case CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE:
+        sampling.small = a->attributeData.hardwareBufferSizeData.hardwareBufferSize < 1 << 20;
+        return CUPTI_SUCCESS;
+    case CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL:
+        sampling.by_hand = a->attributeData.enableStartStopControlData.enableStartStopControl;
+        return CUPTI_SUCCESS;
+    default:
+        return CUPTI_SUCCESS;
+    }
+}
+
+static CUptiResult set_attributes(CUpti_PCSamplingConfigurationInfoParams *p)
+{
+    for (size_t i = 0; i < p->numAttributes; i++)
+        p->pPCSamplingConfigurationInfo[i].attributeStatus = set_attribute(&p->pPCSamplingConfigurationInfo[i]);
+    return fake_cupti.sampled && sampling.kept ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+}
+
+static CUptiResult get_attributes(CUpti_PCSamplingConfigurationInfoParams *p)
+{
+    p->pPCSamplingConfigurationInfo->attributeData.samplingPeriodData.samplingPeriod = sampling.period;
+    return fake_cupti.sampled ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+}
+
+/* Each PC has samples of every reason, and of one without a name. */
+static void hand_over(CUpti_PCSamplingData *to)
+{
+    const size_t pcs = PCS * (size_t)sampling.launches;
+    for (to->totalNumPcs = 0; to->totalNumPcs < pcs && to->totalNumPcs < to->collectNumPcs; to->totalNumPcs++) {
+        CUpti_PCSamplingPCData *pc = &to->pPcData[to->totalNumPcs];
+        pc->cubinCrc = 0xc0de;
+        pc->pcOffset = 16 * (to->totalNumPcs % PCS);
+        pc->functionIndex = 3;
+        pc->functionName = (char *)"step";
+        pc->correlationId = 7;
+        pc->stallReasonCount = REASONS;
+        for (uint32_t i = 0; i < REASONS; i++)
+            pc->stallReason[i] = (CUpti_PCSamplingStallReason){reasons[i].number, SAMPLES};
+        pc->stallReason[REASONS - 1].pcSamplingStallReasonIndex += pc->pcOffset != 0;
+    }
+    to->remainingNumPcs = pcs - to->totalNumPcs;
+    to->totalSamples = SAMPLES * (REASONS - 1) * to->totalNumPcs + sampling.launches;
+    to->nonUsrKernelsTotalSamples = sampling.launches;
+    sampling.launches = 0;
+}
+
+static CUptiResult get_samples(CUpti_PCSamplingGetDataParams *p)
+{
+    tell("cuptiPCSamplingGetData");
+    if (!fake_cupti.sampled)
+        return CUPTI_ERROR_INVALID_OPERATION;
+    hand_over(p->pcSamplingData);
+    return sampling.small ? CUPTI_ERROR_OUT_OF_MEMORY : CUPTI_SUCCESS;
+}
+
+static CUptiResult disable_sampling(CUpti_PCSamplingDisableParams *p)
+{
+    tell("cuptiPCSamplingDisable");
+    if (p->ctx != context || !fake_cupti.sampled)
+        return CUPTI_ERROR_INVALID_OPERATION;
+    if (sampling.kept)
+        hand_over(sampling.kept);
+    fake_cupti.sampled = false;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult turn_sampling(bool on)
+{
+    if (!fake_cupti.sampled || !sampling.by_hand || sampling.started == on)
+        return CUPTI_ERROR_INVALID_OPERATION;
+    sampling.started = on;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult start_sampling(CUpti_PCSamplingStartParams *p)
+{
+    return p->ctx == context ? turn_sampling(true) : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult stop_sampling(CUpti_PCSamplingStopParams *p)
+{
+    return p->ctx == context ? turn_sampling(false) : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult cubin_crc(CUpti_GetCubinCrcParams *p)
+{
+    p->cubinCrc = 0xc0de;
+    return p->cubin && p->cubinSize ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static void add_sampling(struct cw_cupti *api)
+{
+    api->cuptiPCSamplingEnable = enable_sampling;
+    api->cuptiPCSamplingDisable = disable_sampling;
+    api->cuptiPCSamplingStart = start_sampling;
+    api->cuptiPCSamplingStop = stop_sampling;
+    api->cuptiPCSamplingGetData = get_samples;
+    api->cuptiPCSamplingGetNumStallReasons = count_reasons;
+    api->cuptiPCSamplingGetStallReasons = list_reasons;
+    api->cuptiPCSamplingSetConfigurationAttribute = set_attributes;
+    api->cuptiPCSamplingGetConfigurationAttribute = get_attributes;
+    api->cuptiGetCubinCrc = cubin_crc;
+}
+
+/* ---- SASS metrics ----------------------------------------------------------------------------------------------- */
+
+static const char *const sass_metrics[] = {"smsp__sass_inst_executed", "smsp__sass_thread_inst_executed"};
+enum { SASS_METRICS = sizeof sass_metrics / sizeof *sass_metrics, MOST_SASS_METRICS = 256, INSTRUCTIONS = 3 };
+static struct {
+    size_t metrics; /* of the device's config; 0: it has none */
+    CUpti_SassMetrics_Config configs[MOST_SASS_METRICS];
+    bool counted; /* a kernel has run since the counts were fetched */
+} sass;
+
+static CUptiResult find_sass_metric(CUpti_SassMetrics_GetProperties_Params *p)
+{
+    for (size_t i = 0; i < SASS_METRICS; i++)
+        if (strcmp(p->pMetricName, sass_metrics[i]) == 0) {
+            p->metric = (CUpti_SassMetrics_MetricDetails){.metricId = i + 1, .pMetricName = sass_metrics[i]};
+            return strcmp(p->pChipName, "GH100") == 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+        }
+    return CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult configure_sass(CUpti_SassMetricsSetConfig_Params *p)
+{
+    if (sass.metrics)
+        return CUPTI_ERROR_INVALID_OPERATION;
+    for (size_t i = 0; i < p->numOfMetricConfig; i++)
+        if (p->pConfigs[i].outputGranularity >= CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_INVALID)
+            return CUPTI_ERROR_INVALID_PARAMETER;
+    if (p->deviceIndex || !p->numOfMetricConfig || p->numOfMetricConfig > MOST_SASS_METRICS)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    sass.metrics = p->numOfMetricConfig;
+    memcpy(sass.configs, p->pConfigs, sass.metrics * sizeof *sass.configs);
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult forget_sass(CUpti_SassMetricsUnsetConfig_Params *p)
+{
+    if (p->deviceIndex || !sass.metrics || fake_cupti.patched)
+        return CUPTI_ERROR_INVALID_OPERATION;
+    sass.metrics = 0;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult enable_sass(CUpti_SassMetricsEnable_Params *p)
+{
+    if (p->ctx != context || !sass.metrics || fake_cupti.patched)
+        return CUPTI_ERROR_INVALID_OPERATION;
+    fake_cupti.patched = true; /* even if it is refused: agent/inject/modes/sass.c */
+    sass.counted = false;
+    return fake_cupti.singly && !p->enableLazyPatching ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
+}
+
+/* Values of an instruction, over all metrics: one of a GPU, more of its SMs and their parts. */
+static size_t count_values(void)
+{
+    size_t values = 0;
+    for (size_t i = 0; i < sass.metrics; i++)
+        values += (size_t)1 << sass.configs[i].outputGranularity;
+    return values;
+}
+
+static CUptiResult disable_sass(CUpti_SassMetricsDisable_Params *p)
+{
+    tell("cuptiSassMetricsDisable");
+    if (p->ctx != context || !fake_cupti.patched)
+        return CUPTI_ERROR_INVALID_OPERATION;
+    p->numOfDroppedRecords = sass.counted ? INSTRUCTIONS * count_values() : 0;
+    fake_cupti.patched = sass.counted = false;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult describe_counts(CUpti_SassMetricsGetDataProperties_Params *p)
+{
+    p->numOfPatchedInstructionRecords = sass.counted ? INSTRUCTIONS : 0;
+    p->numOfInstances = count_values();
+    return p->ctx == context && fake_cupti.patched ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+}
+
+static CUptiResult fetch_counts(CUpti_SassMetricsFlushData_Params *p)
+{
+    if (p->ctx != context || !fake_cupti.patched || !sass.counted || p->numOfPatchedInstructionRecords > INSTRUCTIONS ||
+        p->numOfInstances > count_values())
+        return CUPTI_ERROR_INVALID_OPERATION;
+    for (size_t i = 0; i < p->numOfPatchedInstructionRecords; i++) {
+        CUpti_SassMetrics_Data *record = &p->pMetricsData[i];
+        size_t k = 0;
+        record->cubinCrc = 0xc0de;
+        record->functionIndex = 3;
+        record->functionName = strdup("step"); /* the caller frees it */
+        record->pcOffset = (uint32_t)(16 * i);
+        for (size_t m = 0; m < sass.metrics; m++)
+            for (size_t j = 0; j < (size_t)1 << sass.configs[m].outputGranularity && k < p->numOfInstances; j++)
+                record->pInstanceValues[k++] = (CUpti_SassMetrics_InstanceValue){sass.configs[m].metricId, 10 + i};
+    }
+    sass.counted = false;
+    return CUPTI_SUCCESS;
+}
+
+static CUresult load_function(CUfunction function)
+{
+    return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static void add_sass(struct cw_cupti *api)
+{
+    api->cuptiSassMetricsGetProperties = find_sass_metric;
+    api->cuptiSassMetricsSetConfig = configure_sass;
+    api->cuptiSassMetricsUnsetConfig = forget_sass;
+    api->cuptiSassMetricsEnable = enable_sass;
+    api->cuptiSassMetricsDisable = disable_sass;
+    api->cuptiSassMetricsGetDataProperties = describe_counts;
+    api->cuptiSassMetricsFlushData = fetch_counts;
+    api->cuFuncLoad = load_function;
+}
+
 static CUresult memory_info(size_t *unused, size_t *total)
 {
     *unused = *total = (size_t)1 << 30;
@@ -387,6 +655,8 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
                              .cuFuncGetAttribute = function_attribute,
                              .cuFuncGetParamInfo = no_parameter,
                              .cuLaunchKernelEx = launch_kernel};
+    add_sampling(api);
+    add_sass(api);
     if (fake_cupti.traces)
         add_tracing(api);
     return path == NULL || fake_cupti.traces;
@@ -445,6 +715,10 @@ void fake_cupti_launch_numbered(CUpti_ApiCallbackSite site, uint32_t number)
         return;
     if (site == CUPTI_API_EXIT && records_kernels)
         __atomic_add_fetch(&unrecorded, 1, __ATOMIC_SEQ_CST);
+    if (site == CUPTI_API_EXIT && fake_cupti.sampled)
+        sampling.launches += !sampling.by_hand || sampling.started;
+    if (site == CUPTI_API_EXIT && fake_cupti.patched)
+        sass.counted = true;
     const CUpti_CallbackData call = {.callbackSite = site,
                                      .functionParams = &params,
                                      .functionReturnValue = &result,

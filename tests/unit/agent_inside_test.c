@@ -79,7 +79,7 @@ static void run_two(void)
             fake_cupti_create_context();
         launch();
         counterworks_inside_close();
-        expect(!fake_cupti.callback);
+        expect(!fake_cupti.callback && !fake_cupti.sampled && !fake_cupti.patched);
         launch(); /* nobody sees it */
     }
     _exit(0);
@@ -105,6 +105,17 @@ Test(inside, ranges_of_one_session_after_another, .timeout = SOON)
 Test(inside, also_where_passes_take_turns, .timeout = SOON)
 {
     expect_two(run_two, CW_MODE_MULTIPLEX, CW_MESSAGE_RANGES);
+}
+
+/* CUPTI begins neither a second time where it was not ended. */
+Test(inside, samples_of_one_session_after_another, .timeout = SOON)
+{
+    expect_two(run_two, CW_MODE_PC, CW_MESSAGE_PC);
+}
+
+Test(inside, counts_of_instructions_of_one_session_after_another, .timeout = SOON)
+{
+    expect_two(run_two, CW_MODE_SASS, CW_MESSAGE_SASS);
 }
 
 Test(inside, a_trace_after_another, .timeout = SOON)
