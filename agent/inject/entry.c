@@ -871,8 +871,7 @@ static bool reset(const struct cw_inject_mode *mode)
         cw_inject_release();
         return false;
     }
-    if (mode && mode->reset)
-        mode->reset();
+    const bool ended = !mode || (mode->reset ? mode->reset() : mode->traces);
     cw_counters_close();
     *cw_in_flight = (struct cw_in_flight){0};
     cw_streams_forget();
@@ -882,7 +881,7 @@ static bool reset(const struct cw_inject_mode *mode)
     cw_arena_destroy(cw_inject->arena);
     cw_inject->arena = NULL;
     cw_inject_release();
-    return !mode || mode->reset || mode->traces;
+    return ended;
 }
 
 /* Ends the calls of the program's function, which may use the session until they return. */

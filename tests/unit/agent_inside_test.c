@@ -118,6 +118,20 @@ Test(inside, counts_of_instructions_of_one_session_after_another, .timeout = SOO
     expect_two(run_two, CW_MODE_SASS, CW_MESSAGE_SASS);
 }
 
+/* The first session asks for a reason that is unknown. */
+Test(inside, samples_of_a_session_behind_one_that_failed, .timeout = SOON)
+{
+    fake_cupti.asked = "nothing";
+    listen_to(CW_MODE_PC, false);
+    pid_t child = cw_test_fork();
+    if (child == 0)
+        run_two();
+    cr_expect_eq(serve(CW_MESSAGE_FAIL), 1);
+    fake_cupti.asked = NULL;
+    cr_expect_geq(serve(CW_MESSAGE_PC), 1);
+    expect_end(child);
+}
+
 Test(inside, a_trace_after_another, .timeout = SOON)
 {
     expect_two(run_two, CW_MODE_TRACE, CW_MESSAGE_TRACE);

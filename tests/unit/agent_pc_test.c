@@ -399,6 +399,8 @@ Test(pc, a_program_ends_with_a_kernel_that_waits)
     cr_expect(cw_inject->over && strstr(fake_profiler.failure, "before the program does"), "%s", fake_profiler.failure);
     cr_expect(enabled, "sampling was not ended, which would have waited");
     mode->context_destroyed(context);
+    cr_expect(enabled, "it would wait still");
+    cr_expect_not(mode->reset(), "no session can follow");
     fake_profiler_end();
 }
 

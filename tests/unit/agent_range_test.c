@@ -402,6 +402,23 @@ Test(range, gives_way_to_a_process_that_waits)
     end();
 }
 
+/* CUPTI would wait for the kernel where it is disabled, and can be enabled once only. */
+Test(range, no_session_follows_a_kernel_that_does_not_end)
+{
+    for (int busy = 0; busy < 2; busy++) {
+        begin(CW_REPLAY_APPLICATION, true);
+        cw_user_range_push(0, "step");
+        fake_profiler.busy = busy;
+        cw_user_range_pop(0);
+        mode->finish();
+        mode->context_destroyed(context);
+        cr_expect_eq(fake_profiler.open, busy);
+        cr_expect_eq(mode->reset(), !busy);
+        fake_profiler.busy = false;
+        fake_profiler_end();
+    }
+}
+
 /* What waits for a context would wait for ever beside a kernel that waits for the program, and spoil a capture. */
 Test(range, gives_way_only_where_the_context_rests)
 {

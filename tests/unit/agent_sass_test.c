@@ -157,7 +157,7 @@ static void end(void)
     cr_expect(!cw_inject->over, "%s", fake_profiler.failure);
     mode->context_destroyed(context);
     cr_expect_eq(enabled, disabled);
-    mode->reset();
+    cr_expect(mode->reset());
     cr_expect_eq(configured, 0);
     fake_profiler_end();
 }
@@ -692,6 +692,9 @@ Test(sass, a_kernel_that_does_not_end_holds_up_no_end)
     mode->finish();
     cr_expect(cw_inject->over);
     cr_expect(strstr(fake_profiler.failure, "a kernel that does not end"), "%s", fake_profiler.failure);
+    mode->context_destroyed(context);
+    cr_expect_not(mode->reset(), "no session can follow");
+    cr_expect(configured == 1 && !disabled, "the kernel writes to CUPTI's memory still");
     fake_profiler_end();
 }
 

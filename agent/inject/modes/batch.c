@@ -889,13 +889,14 @@ static void abandon(void)
 }
 
 /* Later captures do without the memory that this one knew, as they do not see it change. */
-static void reset(void)
+static bool reset(void)
 {
-    cw_range_reset();
+    const bool ended = cw_range_reset();
     memset(cw_batches, 0, sizeof *cw_batches);
     cw_checkpoint_library->by_changes = false;
     cw_pinned_forget();
     cw_graphs_forget();
+    return ended;
 }
 
 const struct cw_inject_mode cw_inject_batch = {.facts = true,

@@ -150,10 +150,11 @@ static void finish(void)
     cw_inject_trace.finish();
 }
 
-static void reset(void)
+static bool reset(void)
 {
     cw_filter_close(&self->filter);
     memset(self, 0, sizeof *self);
+    return true;
 }
 
 #define TRACES                                                                                                         \

@@ -383,10 +383,10 @@ static void context_destroyed(CUcontext context)
     cw_range_context_destroyed(context);
 }
 
-static void reset(void)
+static bool reset(void)
 {
-    cw_range_reset();
     memset(self, 0, sizeof *self);
+    return cw_range_reset();
 }
 
 const struct cw_inject_mode cw_inject_multiplex = {.facts = true,

@@ -64,6 +64,7 @@ static struct {
     uint32_t *chosen; /* correlations of launches, ascending, if only some are wanted */
     uint32_t context_count;
     struct cw_sampled *contexts[CW_MOST_CONTEXTS]; /* CUPTI holds the addresses of their buffers */
+    bool stays;                                    /* CUPTI samples a context that was forgotten */
     bool late;                                     /* sampling is to start or stop, and could not yet */
     bool told;                                     /* the message about unsampled launches that may wait was printed */
     bool told_missed;                              /* the one about contexts that had no turn */
@@ -543,6 +544,18 @@ static void tell_missed(const struct cw_sampled *s)
     self->told_missed = true;
 }
 
+/* Disables sampling behind the end of a capture that failed, so that another session can follow. While a kernel runs,
+ * CUPTI would wait for it. */
+static void leave(CUcontext context)
+{
+    CUpti_PCSamplingDisableParams disable = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = context};
+    if (cw_in_flight_no_launch() && cw_idle_wait(context, end_patience_ns) && cw_in_flight_no_launch()) {
+        struct cw_sampled *s = find(context);
+        if (s && s->held)
+            s->held = cw_inject->api.cuptiPCSamplingDisable(&disable) != CUPTI_SUCCESS;
+    }
+}
+
 static void context_destroyed(CUcontext context)
 {
     bool waited = !find(context) || cw_in_flight_wait(cw_in_flight_no_launch);
@@ -554,10 +567,15 @@ static void context_destroyed(CUcontext context)
         stop(s);
     else
         lose("a context");
+    if (s->held && cw_inject->over)
+        leave(context);
+    if (!(s = find(context)))
+        return;
     uint32_t i = 0;
     while (self->contexts[i] != s)
         i++;
     self->contexts[i] = self->contexts[--self->context_count];
+    self->stays = self->stays || s->held;
     if (s->held) /* CUPTI may still write there */
         return;
     cw_arena_destroy(s->arena);
@@ -829,11 +847,13 @@ static void flush_all(void)
             flush_when_quiet(self->contexts[i]->context);
 }
 
-static void reset(void)
+static bool reset(void)
 {
+    const bool stays = self->stays;
     cw_filter_close(&self->filter);
     free(self->chosen);
     memset(self, 0, sizeof *self);
+    return !stays;
 }
 
 const struct cw_inject_mode cw_inject_pc = {.setup = setup,

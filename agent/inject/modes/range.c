@@ -629,12 +629,14 @@ void cw_range_gate_turned(bool open)
         cw_range_rest();
 }
 
-void cw_range_reset(void)
+bool cw_range_reset(void)
 {
+    const bool stays = cw_collections->stays;
     cw_filter_close(&self->filter);
     *self = (struct cw_range_settings){0};
     memset(cw_pass_turns, 0, sizeof *cw_pass_turns); /* these are too large for the stack */
     memset(cw_collections, 0, sizeof *cw_collections);
+    return !stays;
 }
 
 const struct cw_inject_mode cw_inject_range = {.facts = true,

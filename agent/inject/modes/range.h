@@ -51,7 +51,7 @@ void cw_range_context_destroyed(CUcontext context);
 void cw_range_finish(void);
 bool cw_range_rest(void);
 void cw_range_gate_turned(bool open);
-void cw_range_reset(void);
+bool cw_range_reset(void);
 
 /* Adds the time since `begin_ns` to the time spent on starts, stops and replays. */
 void cw_range_spend(uint64_t begin_ns);

@@ -60,6 +60,7 @@ static struct {
     struct cw_sass_kernel *launched;
     struct cw_hash_table by_key; /* of launched */
     uint64_t begun_ns, spent_ns; /* first counting; time for waits and pauses since */
+    bool stays;                  /* CUPTI counts in a context that was forgotten, or may */
     bool heavy;                  /* there are collectives: patching all loaded kernels takes long */
     uint32_t pausing;            /* threads that wait until nothing is counted */
     uint64_t hazards;            /* events so far that must not meet patched kernels */
@@ -181,8 +182,10 @@ static void context_created(CUcontext context, uint32_t device)
 static bool disable(const struct patched *p, size_t *dropped)
 {
     PARAMS(CUpti_SassMetricsDisable_Params, disable, .ctx = p->context);
-    if (!CALL(cuptiSassMetricsDisable, disable))
+    if (!CALL(cuptiSassMetricsDisable, disable)) {
+        self->stays = true;
         return false;
+    }
     *dropped += disable.numOfDroppedRecords;
     return true;
 }
@@ -553,6 +556,7 @@ static void context_destroyed(CUcontext context)
     if (p && settle(p, rests, "its context does"))
         send_counts(p, true);
     if (p) {
+        self->stays = self->stays || p->running;
         take_uncounted(context, &first);
         free(first);
         cw_sass_counts_free(&p->counts);
@@ -803,12 +807,14 @@ static void finish(void)
     send_all();
 }
 
-static void reset(void)
+/* CUPTI frees what kernels count into with the config of their device, so it stays where one may still run. */
+static bool reset(void)
 {
-    for (uint32_t device = 0; device < 64; device++) {
+    bool ended = !self->stays;
+    for (uint32_t device = 0; device < 64 && !self->stays; device++) {
         PARAMS(CUpti_SassMetricsUnsetConfig_Params, unset, .deviceIndex = device);
         if (self->configured >> device & 1)
-            cw_inject->api.cuptiSassMetricsUnsetConfig(&unset);
+            ended = cw_inject->api.cuptiSassMetricsUnsetConfig(&unset) == CUPTI_SUCCESS && ended;
     }
     cw_filter_close(&self->filter);
     for (size_t i = 0; i < self->launched_count; i++)
@@ -818,6 +824,7 @@ static void reset(void)
     for (uint32_t i = 0; i < self->context_count; i++)
         cw_sass_counts_free(&self->contexts[i].counts);
     memset(self, 0, sizeof *self);
+    return ended;
 }
 
 const struct cw_inject_mode cw_inject_sass = {.setup = setup,

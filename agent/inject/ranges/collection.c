@@ -406,8 +406,10 @@ void cw_collection_code_goes(void)
 
 void cw_collection_close(struct cw_collection *c)
 {
-    if (c->running && (c->inside || c->pending)) /* CUPTI would wait for a kernel that does not end */
+    if (c->object && c->running && (c->inside || c->pending)) { /* CUPTI would wait for a kernel that does not end */
+        self->stays = true;
         c->object = NULL;
+    }
     cw_collection_release(c);
     cw_collection_forget(c);
     free(c->images);

@@ -89,6 +89,7 @@ struct cw_collections {
         } configs[CW_SCOPE_DEVICE + 1]; /* by scope; for all passes of all parts */
     } plan, once;                       /* once: parts of one pass each that take turns at launches counted once */
     bool in_turn;        /* the plan's parts take turns as well, with one pass each and one part per collection */
+    bool stays;          /* the profiler of a context that was forgotten is enabled still */
     uint32_t slot_count; /* slots ever used */
     struct cw_collection slots[CW_MOST_CONTEXTS]; /* an unused one has no context */
 };

@@ -34,7 +34,9 @@ struct cw_inject_mode {
     void (*range_opened)(const struct cw_open_range *range);
     void (*range_closing)(const struct cw_open_range *range);
     void (*abandoned)(void); /* the capture is over, the program runs on */
-    void (*reset)(void);     /* forgets the setup, once all contexts are forgotten; NULL: no other capture can follow */
+    /* Forgets the setup, once all contexts are forgotten. False if CUPTI goes on collecting; then, as without this
+     * function, no other capture can follow. */
+    bool (*reset)(void);
     /* Ends the current collection, because others are about to reach the program's memory (reach.h), or because a
      * stream's capture is about to begin. NULL: the mode need not. */
     bool (*rest)(void); /* false if something cannot be ended */
