@@ -104,8 +104,18 @@ static CUptiResult list_reasons(CUpti_PCSamplingGetStallReasonsParams *p)
     return CUPTI_SUCCESS;
 }
 
+static uint32_t chosen[8], chosen_count; /* reasons that CUPTI is asked for */
+
 static CUptiResult attributes(CUpti_PCSamplingConfigurationInfoParams *p)
 {
+    for (size_t i = 0; i < p->numAttributes; i++) {
+        const CUpti_PCSamplingConfigurationInfo *a = &p->pPCSamplingConfigurationInfo[i];
+        if (a->attributeType != CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON)
+            continue;
+        chosen_count = (uint32_t)a->attributeData.stallReasonData.stallReasonCount;
+        cr_assert_leq(chosen_count, 8);
+        memcpy(chosen, a->attributeData.stallReasonData.pStallReasonIndex, chosen_count * sizeof *chosen);
+    }
     return p->numAttributes ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -131,6 +141,9 @@ static void launch_ends(void)
     launch_ends_of(&launch);
 }
 
+static const char *wanted[4]; /* reasons of SETUP */
+static uint32_t wanted_count;
+
 static void write_setup(struct cw_writer *setup, uint8_t sampling, uint8_t period)
 {
     cw_writer_init(setup);
@@ -139,7 +152,9 @@ static void write_setup(struct cw_writer *setup, uint8_t sampling, uint8_t perio
     cw_write_u8(setup, period);
     cw_write_u64(setup, 0);
     cw_write_u8(setup, false);
-    cw_write_u32(setup, 0);
+    cw_write_u32(setup, wanted_count);
+    for (uint32_t i = 0; i < wanted_count; i++)
+        cw_write_string(setup, wanted[i]);
     cw_filter_write(setup, &filter);
     fake_ask_when(setup);
 }
@@ -186,6 +201,19 @@ Test(pc, takes_a_known_mode_alone)
         mode->reset();
         fake_profiler_end();
     }
+}
+
+/* CUPTI fills a list of each PC that has a place for each of its reasons. */
+Test(pc, a_reason_of_several_names_is_chosen_once)
+{
+    reason_count = 2;
+    wanted[wanted_count++] = "wait"; /* and the same that was not issued */
+    wanted[wanted_count++] = "smsp__pcsamp_warps_issue_stalled_wait";
+    wanted[wanted_count++] = "wait";
+    begin(NULL);
+    cr_expect_eq(chosen_count, 2);
+    cr_expect(chosen[0] == 0 && chosen[1] == 1);
+    end();
 }
 
 Test(pc, a_range_waits_for_launches_of_other_threads)

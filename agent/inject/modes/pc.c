@@ -127,16 +127,27 @@ static bool list_reasons(struct cw_sampled *s)
     return CALL(cuptiPCSamplingGetStallReasons, names);
 }
 
-/* Finds the numbers of the requested reasons. */
+static bool has_number(const uint32_t *numbers, size_t count, uint32_t number)
+{
+    size_t i = 0;
+    while (i < count && numbers[i] != number)
+        i++;
+    return i < count;
+}
+
+/* Finds the numbers of the requested reasons, each once: CUPTI's records have a place for each of a GPU's reasons. */
 static bool choose_reasons(const struct cw_sampled *s, uint32_t *numbers, size_t *count)
 {
     *count = 0;
     for (uint32_t w = 0; w < self->wanted_count; w++) {
-        size_t before = *count;
-        for (size_t i = 0; i < s->reason_count && *count < MOST_REASONS; i++)
-            if (cw_stall_reason_is(s->reasons[i], self->wanted[w]))
+        bool found = false;
+        for (size_t i = 0; i < s->reason_count; i++) {
+            const bool same = cw_stall_reason_is(s->reasons[i], self->wanted[w]);
+            if (same && !has_number(numbers, *count, s->reason_numbers[i]))
                 numbers[(*count)++] = s->reason_numbers[i];
-        if (*count == before) {
+            found = found || same;
+        }
+        if (!found) {
             cw_inject_fail(CW_ERR_USAGE, "found the stall reason '%s', expected one of this GPU, such as %s and %s",
                            self->wanted[w], s->reason_count > 0 ? s->reasons[0] : "",
                            s->reason_count > 1 ? s->reasons[1] : "");
