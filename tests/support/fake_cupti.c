@@ -418,7 +418,7 @@ static CUptiResult get_attributes(CUpti_PCSamplingConfigurationInfoParams *p)
     return fake_cupti.sampled ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
 }
 
-/* Each PC has samples of every reason, and of one without a name. */
+/* The first PC has samples of every reason, the second of one without a name in place of the last. */
 static void hand_over(CUpti_PCSamplingData *to)
 {
     const size_t pcs = PCS * (size_t)sampling.launches;
@@ -432,7 +432,7 @@ static void hand_over(CUpti_PCSamplingData *to)
         pc->stallReasonCount = REASONS;
         for (uint32_t i = 0; i < REASONS; i++)
             pc->stallReason[i] = (CUpti_PCSamplingStallReason){reasons[i].number, SAMPLES};
-        pc->stallReason[REASONS - 1].pcSamplingStallReasonIndex += pc->pcOffset != 0;
+        pc->stallReason[REASONS - 1].pcSamplingStallReasonIndex += pc->pcOffset ? 100 : 0;
     }
     to->remainingNumPcs = pcs - to->totalNumPcs;
     to->totalSamples = SAMPLES * (REASONS - 1) * to->totalNumPcs + sampling.launches;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/inject/inside.h"
+#include "image/pc_data.h"
 #include "include/counterworks/collect.h"
 #include "tests/support/child.h"
 #include "tests/support/fake_cupti.h"
@@ -105,6 +106,100 @@ Test(inside, ranges_of_one_session_after_another, .timeout = SOON)
 Test(inside, also_where_passes_take_turns, .timeout = SOON)
 {
     expect_two(run_two, CW_MODE_MULTIPLEX, CW_MESSAGE_RANGES);
+}
+
+static void run_one(void)
+{
+    expect(!begin());
+    fake_cupti_create_context();
+    launch();
+    counterworks_inside_close();
+    _exit(0);
+}
+
+/* What the agent is told, of one type. */
+static void take_message(enum cw_message_type wanted, void (*check)(struct cw_reader *in, struct cw_arena *arena))
+{
+    enum cw_message_type type;
+    struct cw_reader in;
+    uint8_t *payload;
+    size_t size;
+    int count = 0;
+    const int fd = accept(agent.listener, NULL, NULL);
+    while (cw_message_receive(fd, &type, &payload, &size)) {
+        if (type == CW_MESSAGE_HELLO)
+            fake_agent_answer(fd);
+        if (type == wanted) {
+            struct cw_arena *arena = cw_arena_create();
+            cw_reader_init(&in, payload, size, "message", 0, NULL);
+            check(&in, arena);
+            cr_expect_eq(in.status, CW_OK);
+            cw_arena_destroy(arena);
+            count++;
+        }
+        free(payload);
+    }
+    cr_expect_eq(count, 1);
+    close(fd);
+}
+
+static void expect_message(enum cw_mode mode, enum cw_message_type wanted,
+                           void (*check)(struct cw_reader *in, struct cw_arena *arena))
+{
+    listen_to(mode, false);
+    pid_t child = cw_test_fork();
+    if (child == 0)
+        run_one();
+    take_message(wanted, check);
+    expect_end(child);
+}
+
+/* CUPTI numbers its reasons in no order: they are sent by their places in its list, and one without a name is not. */
+static void check_samples(struct cw_reader *in, struct cw_arena *arena)
+{
+    struct cw_pc_batch batch;
+    cw_pc_batch_read(&batch, in, arena);
+    cr_assert(batch.record_count == 2 && batch.reason_count == 3);
+    cr_expect(batch.period == 10 && batch.total == 21 && batch.other == 1 && !batch.dropped && !batch.buffer_full);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct cw_pc_record *r = &batch.records[i];
+        cr_expect(r->at.pc == 16 * i && r->at.module == 0xc0de && r->at.symbol == 3 && r->stall_count == 3 - i);
+        cr_expect_str_eq(r->at.function, "step");
+        for (uint32_t k = 0; k < r->stall_count; k++)
+            cr_expect(r->stalls[k].reason == k && r->stalls[k].samples == 5);
+    }
+    cr_expect_str_eq(batch.reasons[2], "smsp__pcsamp_warps_issue_stalled_long_scoreboard");
+}
+
+Test(inside, samples_have_reasons_of_any_number, .timeout = SOON)
+{
+    expect_message(CW_MODE_PC, CW_MESSAGE_PC, check_samples);
+}
+
+static void check_counts(struct cw_reader *in, struct cw_arena *arena)
+{
+    struct cw_uncounted missed;
+    struct cw_sass_batch batch;
+    cw_uncounted_read(&missed, in, arena);
+    cw_sass_batch_read(&batch, in, arena);
+    cr_assert(batch.record_count == 3 && batch.metric_count == 1);
+    cr_expect(!missed.kernels && !missed.others && !batch.dropped);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct cw_sass_record *r = &batch.records[i];
+        cr_expect(r->at.pc == 16 * i && r->at.symbol == 3 && r->counts[0] == 1 && r->values[0][0] == 10 + i);
+        cr_expect_str_eq(r->at.function, "step");
+    }
+}
+
+Test(inside, counts_of_each_instruction, .timeout = SOON)
+{
+    expect_message(CW_MODE_SASS, CW_MESSAGE_SASS, check_counts);
+}
+
+Test(inside, counts_of_each_instruction_where_kernels_are_patched_singly, .timeout = SOON)
+{
+    fake_cupti.singly = true;
+    expect_message(CW_MODE_SASS, CW_MESSAGE_SASS, check_counts);
 }
 
 /* CUPTI begins neither a second time where it was not ended. */
