@@ -86,7 +86,8 @@ if(CUPTI_INCLUDE_DIR) # the whole injection library, also objects that nothing r
   foreach(target replay_setup fuzz_setup)
     if(TARGET ${target})
       target_sources(${target} PRIVATE $<TARGET_OBJECTS:cw_fuzz_cupti> $<TARGET_OBJECTS:cw_inject>)
-      foreach(call cw_wire_connect cw_inject_start_thread cw_reach_init cw_trace_buffer_requested accept4 nanosleep dlopen)
+      foreach(call cw_wire_connect cw_inject_start_thread cw_idle_wait cw_idle_wait_before_capture cw_reach_init
+                   cw_trace_buffer_requested accept4 nanosleep dlopen)
         target_link_options(${target} PRIVATE -Wl,--wrap=${call})
       endforeach()
     endif()

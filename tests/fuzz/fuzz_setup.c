@@ -14,6 +14,9 @@
 static uint8_t *messages;
 static size_t length;
 static int agent; /* its end of the connection */
+/* What the last byte of an input says, a bit for each. */
+enum { BUSY = 1, UNDER_MPS = 2, PATCHES_SINGLY = 4 };
+static uint8_t gpu;
 
 static void speak(int fd)
 {
@@ -66,6 +69,19 @@ int __wrap_nanosleep(const struct timespec *duration, struct timespec *left)
     return 0;
 }
 
+/* No thread waits for the GPU, which a busy one's kernels leave once the capture is over. */
+bool __wrap_cw_idle_wait(CUcontext context, uint64_t patience_ns);
+bool __wrap_cw_idle_wait(CUcontext context, uint64_t patience_ns)
+{
+    return context && patience_ns && (cw_inject->over || !(gpu & BUSY));
+}
+
+bool __wrap_cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns);
+bool __wrap_cw_idle_wait_before_capture(CUcontext context, uint64_t patience_ns)
+{
+    return __wrap_cw_idle_wait(context, patience_ns);
+}
+
 /* CUPTI gets no buffer: large ones are the user's choice, and no part of an input's budget. */
 void CUPTIAPI __wrap_cw_trace_buffer_requested(uint8_t **buffer, size_t *size, size_t *most);
 void CUPTIAPI __wrap_cw_trace_buffer_requested(uint8_t **buffer, size_t *size, size_t *most)
@@ -96,8 +112,8 @@ void __wrap_cw_reach_init(void)
     done = true;
 }
 
-/* Makes the first SETUP as long as the rest of the input. Returns its mode, or CW_MESSAGE_MAX. */
-static uint32_t stretch_setup(void)
+/* Makes the first SETUP as long as the rest of the input. */
+static void stretch_setup(void)
 {
     struct cw_reader in;
     cw_reader_init(&in, messages, length, "messages", 0, NULL);
@@ -106,11 +122,10 @@ static uint32_t stretch_setup(void)
         const uint64_t size = cw_read_u64(&in), rest = length - in.pos;
         if (in.status == CW_OK && type == CW_MESSAGE_SETUP) {
             cw_store_u64(messages + in.pos - 8, rest);
-            return cw_read_u32(&in);
+            return;
         }
         cw_read_bytes(&in, size);
     }
-    return CW_MESSAGE_MAX;
 }
 
 static void launch(void)
@@ -130,8 +145,11 @@ static void run_session(void)
     counterworks_range_pop();
     counterworks_inside_control(true);
     launch();
+    counterworks_inside_flush();
+    counterworks_inside_control(false);
+    launch();
     counterworks_inside_close();
-    CW_FUZZ_CHECK(!cw_inject_state.entry.spent);
+    CW_FUZZ_CHECK(!cw_inject_state.entry.spent && !fake_cupti.sampled && !fake_cupti.patched);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -140,10 +158,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     length = size;
     CW_FUZZ_CHECK(messages);
     memcpy(messages, data, size);
-    const uint32_t mode = stretch_setup();
+    gpu = size ? data[size - 1] : 0;
+    stretch_setup();
     *cw_standard_error = (struct cw_descriptor){0}; /* quiet */
     fake_cupti.traces = true;
-    fake_cupti.mps = mode == CW_MODE_PC || mode == CW_MODE_SASS; /* it has neither: they end behind their setup */
+    fake_cupti.mps = gpu & UNDER_MPS;
+    fake_cupti.singly = gpu & PATCHES_SINGLY;
     fake_cupti.current = NULL;
     agent = -1;
     if (size && *data == CW_MESSAGE_ATTACH) {
