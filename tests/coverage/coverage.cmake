@@ -13,3 +13,8 @@ if(CUPTI_INCLUDE_DIR)
   set_tests_properties(coverage/names PROPERTIES PASS_REGULAR_EXPRESSION
     "cuptiActivityEnable: found no row.*cuptiNoSuchFunction: found in no header")
 endif()
+# Whether scripts of tests/gpu try each option of the commands that collect.
+add_test(NAME coverage/options COMMAND ${coverage}/check_options $<TARGET_FILE:capture-agent> ${PROJECT_SOURCE_DIR}/tests/gpu)
+add_test(NAME coverage/wrong_options COMMAND ${coverage}/check_options $<TARGET_FILE:capture-agent> ${coverage}/wrong/gpu)
+set_tests_properties(coverage/wrong_options PROPERTIES PASS_REGULAR_EXPRESSION
+  "range --range: found.*pm --device: found.*trace --attach: found.*\n6 of [0-9]+ options are tried\n")
