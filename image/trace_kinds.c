@@ -31,7 +31,9 @@ uint64_t cw_trace_unknown(enum cw_trace_type type)
 /* Start and end, device, context, stream, correlation: fields of everything that runs on a GPU. */
 #define ON_GPU F(START), F(END), F(DEVICE), F(CONTEXT), F(STREAM), F(CORRELATION)
 #define OF_GRAPH F(GRAPH), F(GRAPH_NODE), F(CHANNEL), F(CHANNEL_TYPE), F(DEVICE_LAUNCHED)
-#define CALL F(START), F(END), F(THREAD), F(CORRELATION), F(NAME), F(RESULT), F(BYTES), F(ADDRESS), F(SOURCE_ADDRESS)
+#define CALL                                                                                                           \
+    F(START), F(END), F(THREAD), F(CORRELATION), F(NAME), F(RESULT), F(BYTES), F(ADDRESS), F(SOURCE_ADDRESS),          \
+        F(STREAM), F(EVENT_HANDLE)
 #define NVTX                                                                                                           \
     F(DOMAIN), F(NAME), F(CATEGORY), F(COLOR), F(PAYLOAD), F(UNSIGNED_PAYLOAD), F(REAL_PAYLOAD), F(PAYLOAD_TEXT)
 

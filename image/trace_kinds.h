@@ -120,15 +120,16 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(BANDWIDTH, "bandwidth", NUMBER)     /* kB/s */                                                                   \
     X(SOURCE_PORTS, "source_ports", TEXT) /* of NVLink, as "0,1,2" */                                                  \
     X(TARGET_PORTS, "target_ports", TEXT)                                                                              \
-    X(PEERS, "peers", TEXT) /* the devices that the GPU can reach over PCI Express */                                  \
-    X(DEVICES, "devices", TEXT) /* that contend for memory, as "0,1" */                                               \
+    X(PEERS, "peers", TEXT)     /* the devices that the GPU can reach over PCI Express */                              \
+    X(DEVICES, "devices", TEXT) /* that contend for memory, as "0,1" */                                                \
     X(FILE, "file", TEXT)                                                                                              \
     X(LINE, "line", NUMBER)                                                                                            \
     X(LAUNCHED, "launched", NUMBER) /* counted by the callbacks */                                                     \
     X(RECORDED, "recorded", NUMBER)                                                                                    \
     X(DROPPED, "dropped", NUMBER)                                                                                      \
     X(UNTIMED, "untimed", NUMBER) /* recorded, but without times */                                                    \
-    X(NOTE, "note", TEXT)
+    X(NOTE, "note", TEXT)                                                                                              \
+    X(EVENT_HANDLE, "event_handle", ADDRESS) /* of a CUDA event, in a call; a later event may have it again */
 
 enum cw_trace_field {
 #define X(id, name, type) CW_FIELD_##id,

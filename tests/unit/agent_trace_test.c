@@ -696,6 +696,79 @@ Test(trace, graphs_have_nodes_and_edges)
     cr_expect_eq(last(CW_TRACE_GRAPH_MADE, CW_FIELD_PARENT), 3);
 }
 
+static const char *name_of_row(enum cw_trace_kind kind)
+{
+    cw_trace_rows_lock();
+    cw_trace_rows_send();
+    cw_trace_rows_unlock();
+    drain();
+    return heard.last[kind][CW_FIELD_NAME] ? text(kind, CW_FIELD_NAME) : "";
+}
+
+static uint32_t numbered, ended; /* how often CUPTI gave the number of a stream; streams that ended */
+
+static CUptiResult number_stream(CUcontext of, CUstream stream, uint8_t of_thread, uint32_t *number)
+{
+    numbered += of == context;
+    *number = of_thread ? 2 : stream ? 100 + ended : 7;
+    return CUPTI_SUCCESS;
+}
+
+static void end_stream(void)
+{
+    ended++;
+}
+
+static uint64_t row(enum cw_trace_field field)
+{
+    name_of_row(CW_TRACE_RUNTIME);
+    return last(CW_TRACE_RUNTIME, field);
+}
+
+static void call_with(CUpti_CallbackId id, CUresult result, const void *parameters)
+{
+    call(CUPTI_CB_DOMAIN_RUNTIME_API, id, result, 70, parameters,
+         id == CUPTI_RUNTIME_TRACE_CBID_cudaStreamDestroy_v5050 ? end_stream : NULL);
+}
+
+/* CUPTI is asked for the number of a stream once, and again when a stream has ended: another may have its handle. */
+Test(trace, calls_have_their_stream_and_event)
+{
+    const cudaStream_t stream = (cudaStream_t)0x20;
+    const cudaMemcpyAsync_v3020_params copy = {.stream = stream};
+    const cudaLaunchKernel_v7000_params launches = {.stream = stream};
+    const cudaLaunchKernel_ptsz_v7000_params of_thread = {.stream = NULL};
+    const cudaLaunchConfig_t config = {.stream = stream};
+    const cudaLaunchKernelExC_v11060_params configured = {.config = &config};
+    const cudaStreamDestroy_v5050_params destroyed = {.stream = stream};
+    cudaEvent_t event = (cudaEvent_t)0x500;
+    const cudaEventRecord_v3020_params recorded = {.event = event, .stream = stream};
+    const cudaEventCreate_v3020_params created = {.event = &event};
+    begin(CW_TRACE_BIT(CW_TRACE_RUNTIME), NULL);
+    cw_inject->api.cuptiGetStreamIdEx = number_stream;
+    call_with(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, CUDA_SUCCESS, &copy);
+    cr_expect(row(CW_FIELD_STREAM) == 100 && row(CW_FIELD_EVENT_HANDLE) == CW_TRACE_UNKNOWN);
+    call_with(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, CUDA_SUCCESS, &launches);
+    call_with(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060, CUDA_SUCCESS, &configured);
+    cr_expect_eq(row(CW_FIELD_STREAM), 100);
+    call_with(CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020, CUDA_SUCCESS, &recorded);
+    cr_expect(row(CW_FIELD_STREAM) == 100 && row(CW_FIELD_EVENT_HANDLE) == 0x500);
+    cr_expect_eq(numbered, 1);
+    call_with(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000, CUDA_SUCCESS, &of_thread);
+    cr_expect_eq(row(CW_FIELD_STREAM), 2);
+    call_with(CUPTI_RUNTIME_TRACE_CBID_cudaStreamDestroy_v5050, CUDA_SUCCESS, &destroyed);
+    cr_expect_eq(row(CW_FIELD_STREAM), 100, "as it was before it ended");
+    call_with(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, CUDA_SUCCESS, &copy);
+    cr_expect_eq(row(CW_FIELD_STREAM), 101);
+    call_with(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, CUDA_ERROR_INVALID_HANDLE, &copy);
+    cr_expect_eq(row(CW_FIELD_STREAM), CW_TRACE_UNKNOWN);
+    call_with(CUPTI_RUNTIME_TRACE_CBID_cudaEventCreate_v3020, CUDA_SUCCESS, &created);
+    cr_expect(row(CW_FIELD_STREAM) == CW_TRACE_UNKNOWN && row(CW_FIELD_EVENT_HANDLE) == 0x500);
+    call_with(4, CUDA_SUCCESS, NULL);
+    cr_expect(row(CW_FIELD_STREAM) == CW_TRACE_UNKNOWN && row(CW_FIELD_EVENT_HANDLE) == CW_TRACE_UNKNOWN);
+    end();
+}
+
 static struct cw_trace_parameters parameters(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *of,
                                              uint32_t result)
 {
@@ -724,6 +797,47 @@ Test(trace, calls_have_their_memory)
     cr_expect(p.address == 0xb000 && p.bytes == CW_TRACE_UNKNOWN);
     p = parameters(driver, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, NULL, 0);
     cr_expect_eq(p.address, CW_TRACE_UNKNOWN);
+}
+
+/* Of rectangles and boxes the bytes that are copied, and the first of them; a symbol and an array have no address. */
+Test(trace, copies_of_all_forms_have_their_bytes)
+{
+    const CUpti_CallbackDomain runtime = CUPTI_CB_DOMAIN_RUNTIME_API, driver = CUPTI_CB_DOMAIN_DRIVER_API;
+    const cudaMemcpy2D_v3020_params plane = {.dst = (void *)0x9000, .src = (void *)0xa000, .width = 12, .height = 5};
+    const cudaMemcpyToSymbol_v3020_params symbol_to = {.src = (void *)0xa000, .count = 64};
+    const cudaMemcpy2DFromArray_v3020_params array = {.dst = (void *)0x9000, .width = 12, .height = 5};
+    const struct cudaMemcpy3DParms box = {.srcPtr = {(void *)0xa000, 16, 12, 8},
+                                          .srcPos = {1, 2, 3},
+                                          .dstPtr = {(void *)0x9000, 16, 12, 8},
+                                          .extent = {4, 3, 2}};
+    const cudaMemcpy3D_v3020_params boxed = {.p = &box};
+    const CUDA_MEMCPY2D rectangle = {.dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                     .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                     .srcDevice = 0xa000,
+                                     .srcXInBytes = 4,
+                                     .srcY = 2,
+                                     .srcPitch = 16,
+                                     .WidthInBytes = 12,
+                                     .Height = 5};
+    const cuMemcpy2D_v2_params rectangular = {.pCopy = &rectangle};
+    const cuMemCreate_params created = {.size = 1 << 21};
+    size_t pitch = 512;
+    void *memory = (void *)0x7000;
+    const cudaMallocPitch_v3020_params pitched = {&memory, &pitch, 500, 3};
+    struct cw_trace_parameters p = parameters(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2D_v3020, &plane, 0);
+    cr_expect(p.address == 0x9000 && p.source == 0xa000 && p.bytes == 60);
+    p = parameters(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToSymbol_v3020, &symbol_to, 0);
+    cr_expect(p.address == CW_TRACE_UNKNOWN && p.source == 0xa000 && p.bytes == 64);
+    p = parameters(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DFromArray_v3020, &array, 0);
+    cr_expect(p.address == 0x9000 && p.source == CW_TRACE_UNKNOWN && p.bytes == 60);
+    p = parameters(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3D_v3020, &boxed, 0);
+    cr_expect(p.address == 0x9000 && p.source == 0xa000 + 1 + (2 + 3 * 8) * 16 && p.bytes == 24);
+    p = parameters(driver, CUPTI_DRIVER_TRACE_CBID_cuMemcpy2D_v2, &rectangular, 0);
+    cr_expect(p.address == CW_TRACE_UNKNOWN && p.source == 0xa000 + 4 + 2 * 16 && p.bytes == 60);
+    p = parameters(driver, CUPTI_DRIVER_TRACE_CBID_cuMemCreate, &created, 0);
+    cr_expect(p.address == CW_TRACE_UNKNOWN && p.bytes == 1 << 21);
+    p = parameters(runtime, CUPTI_RUNTIME_TRACE_CBID_cudaMallocPitch_v3020, &pitched, 0);
+    cr_expect(p.address == 0x7000 && p.bytes == 3 * 512);
 }
 
 static unsigned asked; /* before CUDA began, and behind it */

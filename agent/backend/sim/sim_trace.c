@@ -47,7 +47,20 @@ struct memory {
     uint64_t bytes, address, source;
 };
 static const struct memory no_memory = {CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN, CW_TRACE_UNKNOWN};
-static const uint64_t host_memory = UINT64_C(0x7e1000000000), device_memory = UINT64_C(0x7f0000000000);
+static const uint64_t host_memory = UINT64_C(0x7e1000000000), device_memory = UINT64_C(0x7f0000000000),
+                      event_memory = UINT64_C(0x560000000000);
+
+/* Whether a call has a stream among its parameters, and whether it has an event. */
+static bool takes_stream(const char *name)
+{
+    return strstr(name, "Async") || strstr(name, "Launch") || strstr(name, "EventRecord") || strstr(name, "uStream") ||
+           strstr(name, "udaStream");
+}
+
+static bool takes_event(const char *name)
+{
+    return strstr(name, "EventRecord") || strstr(name, "WaitEvent");
+}
 
 /* Ends a call that took `ns`; `runtime` is "" if the program calls the driver directly. The driver call inside a
  * runtime call is recorded only if the runtime call is not, as on a real GPU. */
@@ -58,9 +71,17 @@ static void end_call_of(struct cw_sim_process *p, struct call call, struct memor
     const char *name = kind == CW_TRACE_RUNTIME ? runtime : driver;
     cw_sim_wait(p, ns);
     const struct cw_sim_value values[] = {
-        V(START, call.start),   V(END, cw_sim_now(p)),         V(THREAD, cw_sim_thread_id(p)),
-        V(RESULT, 0),           V(NAME, cw_sim_text(p, name)), V(CORRELATION, call.correlation),
-        V(BYTES, memory.bytes), V(ADDRESS, memory.address),    V(SOURCE_ADDRESS, memory.source)};
+        V(START, call.start),
+        V(END, cw_sim_now(p)),
+        V(THREAD, cw_sim_thread_id(p)),
+        V(RESULT, 0),
+        V(NAME, cw_sim_text(p, name)),
+        V(CORRELATION, call.correlation),
+        V(BYTES, memory.bytes),
+        V(ADDRESS, memory.address),
+        V(SOURCE_ADDRESS, memory.source),
+        V(STREAM, takes_stream(name) ? p->stream : CW_TRACE_UNKNOWN),
+        V(EVENT_HANDLE, takes_event(name) ? event_memory + p->event % 8 * 64 : CW_TRACE_UNKNOWN)};
     if (is_call_recorded(p, kind, name))
         cw_sim_put(p, kind, values, sizeof values / sizeof *values);
 }

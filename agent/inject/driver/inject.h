@@ -66,6 +66,12 @@ struct cw_own_calls {
     uint64_t named;           /* the trace that has its name (cw_trace_calls) */
     const void *node;         /* the CUDA graph's node that it creates, and its type (cw_trace_graphs) */
     uint32_t node_type;
+    struct { /* the stream of its last call, and CUPTI's number of that (cw_trace_calls) */
+        CUcontext context;
+        CUstream stream;
+        uint64_t since, number; /* since: as many streams had ended */
+    } last_stream;
+    uint64_t ended_stream; /* number of the stream that it destroys */
 };
 extern _Thread_local struct cw_own_calls cw_own_calls;
 /* Surround all code that is entered from outside. cw_inject_lock returns false inside a call of our own, and in a

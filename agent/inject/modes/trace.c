@@ -261,6 +261,7 @@ static void context_destroyed(CUcontext context)
     if (!self->started)
         return;
     cw_inject->api.cuptiActivityFlushAll(0);
+    cw_trace_calls_forget_streams();
     cw_trace_rows_lock();
     cw_trace_context_remove(context);
     cw_trace_rows_unlock();

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include "agent/common/filter.h"
+#include "agent/inject/modes/trace_handles.h"
 #include "agent/inject/modes/trace_parameters.h"
 
 enum { QUERIES = 1 << 14 };
@@ -15,7 +16,8 @@ static struct {
     bool driver_wanted[CUPTI_DRIVER_TRACE_CBID_SIZE];
     /* numbers of texts; 0: not yet known */
     uint32_t driver[CUPTI_DRIVER_TRACE_CBID_SIZE], runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
-    uint32_t queries[QUERIES]; /* the last queries, by correlation; under the rows' lock */
+    _Atomic uint64_t streams_ended; /* counts on from the start of the trace: numbers of an earlier one are not used */
+    uint32_t queries[QUERIES];      /* the last queries, by correlation; under the rows' lock */
 } state CW_STATE;
 #define self (&state)
 
@@ -68,31 +70,27 @@ static bool is_wanted(CUpti_CallbackDomain domain, CUpti_CallbackId id, enum cw_
 
 struct wait {         /* object of a call that waits, or that asks whether work is done */
     const char *type; /* NULL: it does not wait */
-    CUstream stream;
     bool of_stream, asks;
 };
 
-static struct wait wait_of(CUpti_CallbackId id, const void *parameters)
+static struct wait wait_of(CUpti_CallbackId id)
 {
     switch (id) {
     case CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize:
         return (struct wait){.type = "context"};
     case CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize:
     case CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz:
-        return (struct wait){"stream", parameters ? ((const cuStreamSynchronize_params *)parameters)->hStream : NULL,
-                             true, false};
+        return (struct wait){"stream", true, false};
     case CUPTI_DRIVER_TRACE_CBID_cuStreamQuery:
     case CUPTI_DRIVER_TRACE_CBID_cuStreamQuery_ptsz:
-        return (struct wait){CW_TRACE_STREAM_QUERY,
-                             parameters ? ((const cuStreamQuery_params *)parameters)->hStream : NULL, true, true};
+        return (struct wait){CW_TRACE_STREAM_QUERY, true, true};
     case CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize:
         return (struct wait){.type = "event"};
     case CUPTI_DRIVER_TRACE_CBID_cuEventQuery:
         return (struct wait){.type = CW_TRACE_EVENT_QUERY, .asks = true};
     case CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent:
     case CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent_ptsz:
-        return (struct wait){"stream_wait_event",
-                             parameters ? ((const cuStreamWaitEvent_params *)parameters)->hStream : NULL, true, false};
+        return (struct wait){"stream_wait_event", true, false};
     default:
         return (struct wait){0};
     }
@@ -115,6 +113,7 @@ void cw_trace_calls_begin(uint64_t kinds, const char *list)
     self->kinds = kinds;
     self->list = list;
     self->trace = cw_inject_now_ns() | 1; /* never 0, which marks a thread without a name */
+    atomic_store(&self->streams_ended, self->trace);
 }
 
 void cw_trace_calls_reset(void)
@@ -125,12 +124,50 @@ void cw_trace_calls_reset(void)
 bool cw_trace_calls_want_driver(CUpti_CallbackId id)
 {
     self->driver_wanted[id] = is_wanted(CUPTI_CB_DOMAIN_DRIVER_API, id, CW_TRACE_DRIVER);
-    return self->driver_wanted[id] || (self->kinds & CW_TRACE_BIT(CW_TRACE_SYNC) && wait_of(id, NULL).type);
+    return self->driver_wanted[id] || (self->kinds & CW_TRACE_BIT(CW_TRACE_SYNC) && wait_of(id).type);
 }
 
 bool cw_trace_calls_want_runtime(CUpti_CallbackId id)
 {
     return is_wanted(CUPTI_CB_DOMAIN_RUNTIME_API, id, CW_TRACE_RUNTIME);
+}
+
+/* ---- streams ---------------------------------------------------------------------------------------------------- */
+
+/* CUPTI's number of a call's stream; CW_TRACE_UNKNOWN for none. CUPTI is asked only for another stream than the
+ * thread's last, or once a stream has ended, because a new one may have its handle. */
+static uint64_t stream_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const uint64_t since = atomic_load_explicit(&self->streams_ended, memory_order_relaxed);
+    CUstream stream;
+    if (!call->context || !cw_trace_stream_of(&stream, domain, id, call))
+        return CW_TRACE_UNKNOWN;
+    if (call->callbackSite == CUPTI_API_EXIT && cw_trace_ends_stream(domain, id))
+        return cw_own_calls.ended_stream;
+    if (cw_own_calls.last_stream.since != since || cw_own_calls.last_stream.stream != stream ||
+        cw_own_calls.last_stream.context != call->context) {
+        const uint64_t number = cw_inject_stream_id(CUPTI_DRIVER_TRACE_CBID_INVALID, call->context, stream);
+        cw_own_calls.last_stream.context = call->context;
+        cw_own_calls.last_stream.stream = stream;
+        cw_own_calls.last_stream.since = since;
+        cw_own_calls.last_stream.number = number ? number : CW_TRACE_UNKNOWN;
+    }
+    return cw_own_calls.last_stream.number;
+}
+
+/* Notes the number of a stream before a call destroys it. */
+static void end_stream(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    if (!cw_inject_enter())
+        return;
+    cw_own_calls.ended_stream = stream_of(domain, id, call);
+    cw_inject_leave();
+    cw_trace_calls_forget_streams();
+}
+
+void cw_trace_calls_forget_streams(void)
+{
+    atomic_fetch_add_explicit(&self->streams_ended, 1, memory_order_relaxed);
 }
 
 /* ---- rows, with their lock held --------------------------------------------------------------------------------- */
@@ -167,8 +204,8 @@ static void put_result(const CUpti_CallbackData *call)
         put(CW_FIELD_RESULT, *(const uint32_t *)call->functionReturnValue);
 }
 
-static void put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t start,
-                     uint64_t end)
+static void put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t stream,
+                     uint64_t start, uint64_t end)
 {
     const uint64_t thread = cw_inject_thread();
     name_thread(thread);
@@ -184,6 +221,8 @@ static void put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUp
     put(CW_FIELD_BYTES, parameters.bytes);
     put(CW_FIELD_ADDRESS, parameters.address);
     put(CW_FIELD_SOURCE_ADDRESS, parameters.source);
+    put(CW_FIELD_STREAM, stream);
+    put(CW_FIELD_EVENT_HANDLE, cw_trace_event_of(domain, id, call));
 }
 
 static void put_wait(const struct wait *wait, const CUpti_CallbackData *call, uint64_t stream, uint32_t correlation,
@@ -195,7 +234,7 @@ static void put_wait(const struct wait *wait, const CUpti_CallbackData *call, ui
     put(CW_FIELD_END, end);
     put_text(CW_FIELD_TYPE, wait->type);
     put(CW_FIELD_CONTEXT, call->contextUid);
-    put(CW_FIELD_STREAM, wait->of_stream && stream ? stream : CW_TRACE_UNKNOWN);
+    put(CW_FIELD_STREAM, wait->of_stream ? stream : CW_TRACE_UNKNOWN);
     put(CW_FIELD_CORRELATION, correlation);
     put_result(call);
 }
@@ -207,16 +246,15 @@ static void returned(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUp
     const uint64_t end = cw_inject_now_ns();
     const bool driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
     const uint32_t outer = driver ? cw_own_calls.call : 0;
-    const struct wait wait =
-        driver && self->kinds & CW_TRACE_BIT(CW_TRACE_SYNC) ? wait_of(id, call->functionParams) : (struct wait){0};
+    const struct wait wait = driver && self->kinds & CW_TRACE_BIT(CW_TRACE_SYNC) ? wait_of(id) : (struct wait){0};
     const bool put = wait.type && !cw_trace_cupti->waits;
-    const uint64_t stream = put && wait.of_stream ? cw_inject_stream_id(id, call->context, wait.stream) : 0;
     const bool recorded = !driver || (!outer && id < CUPTI_DRIVER_TRACE_CBID_SIZE && self->driver_wanted[id]);
     if (!recorded && !wait.type)
         return;
+    const uint64_t stream = recorded || put ? stream_of(domain, id, call) : CW_TRACE_UNKNOWN;
     cw_trace_rows_lock();
     if (recorded)
-        put_call(domain, id, call, start, end);
+        put_call(domain, id, call, stream, start, end);
     if (put)
         put_wait(&wait, call, stream, outer ? outer : call->correlationId, start, end);
     else if (wait.asks) {
@@ -233,6 +271,8 @@ void cw_trace_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti
         *call->correlationData = open ? cw_inject_now_ns() : 0;
         if (runtime)
             cw_own_calls.call = open ? call->correlationId : 0;
+        if (cw_trace_ends_stream(domain, id))
+            end_stream(domain, id, call);
         return;
     }
     if (runtime)

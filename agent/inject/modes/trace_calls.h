@@ -19,6 +19,9 @@ void cw_trace_calls_reset(void);
 bool cw_trace_calls_want_driver(CUpti_CallbackId id);
 bool cw_trace_calls_want_runtime(CUpti_CallbackId id);
 
+/* Forgets the numbers of streams: one has ended, or a context with all of its streams. */
+void cw_trace_calls_forget_streams(void);
+
 /* Whether the call of that correlation was a query. An old call counts as a wait, because it is forgotten. Call it with
  * the rows' lock. */
 bool cw_trace_calls_asked(uint32_t correlation);

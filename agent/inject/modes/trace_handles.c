@@ -1,0 +1,214 @@
+#include "agent/inject/modes/trace_handles.h"
+
+#include <stddef.h>
+
+/* Calls with a stream, by name and member of CUPTI's structure of parameters. BOTH: of the driver, also in the form in
+ * which 0 is the thread's own stream; PAIR: the same of the runtime, by the versions of the two. */
+#define DRIVER_STREAMS                                                                                                 \
+    BOTH(cuLaunchKernel, hStream)                                                                                      \
+    BOTH(cuLaunchCooperativeKernel, hStream)                                                                           \
+    BOTH(cuLaunchHostFunc, hStream)                                                                                    \
+    BOTH(cuGraphLaunch, hStream)                                                                                       \
+    BOTH(cuGraphUpload, hStream)                                                                                       \
+    BOTH(cuMemcpyAsync, hStream)                                                                                       \
+    BOTH(cuMemcpyPeerAsync, hStream)                                                                                   \
+    BOTH(cuMemcpyHtoDAsync_v2, hStream)                                                                                \
+    BOTH(cuMemcpyDtoHAsync_v2, hStream)                                                                                \
+    BOTH(cuMemcpyDtoDAsync_v2, hStream)                                                                                \
+    BOTH(cuMemcpyHtoAAsync_v2, hStream)                                                                                \
+    BOTH(cuMemcpyAtoHAsync_v2, hStream)                                                                                \
+    BOTH(cuMemcpy2DAsync_v2, hStream)                                                                                  \
+    BOTH(cuMemcpy3DAsync_v2, hStream)                                                                                  \
+    BOTH(cuMemcpy3DPeerAsync, hStream)                                                                                 \
+    BOTH(cuMemsetD8Async, hStream)                                                                                     \
+    BOTH(cuMemsetD16Async, hStream)                                                                                    \
+    BOTH(cuMemsetD32Async, hStream)                                                                                    \
+    BOTH(cuMemsetD2D8Async, hStream)                                                                                   \
+    BOTH(cuMemsetD2D16Async, hStream)                                                                                  \
+    BOTH(cuMemsetD2D32Async, hStream)                                                                                  \
+    BOTH(cuMemAllocAsync, hStream)                                                                                     \
+    BOTH(cuMemAllocFromPoolAsync, hStream)                                                                             \
+    BOTH(cuMemFreeAsync, hStream)                                                                                      \
+    BOTH(cuMemPrefetchAsync, hStream)                                                                                  \
+    BOTH(cuMemPrefetchAsync_v2, hStream)                                                                               \
+    BOTH(cuEventRecord, hStream)                                                                                       \
+    BOTH(cuEventRecordWithFlags, hStream)                                                                              \
+    BOTH(cuStreamWaitEvent, hStream)                                                                                   \
+    BOTH(cuStreamWaitValue32_v2, stream)                                                                               \
+    BOTH(cuStreamWaitValue64_v2, stream)                                                                               \
+    BOTH(cuStreamWriteValue32_v2, stream)                                                                              \
+    BOTH(cuStreamWriteValue64_v2, stream)                                                                              \
+    BOTH(cuStreamBatchMemOp_v2, stream)                                                                                \
+    BOTH(cuStreamAddCallback, hStream)                                                                                 \
+    BOTH(cuStreamAttachMemAsync, hStream)                                                                              \
+    BOTH(cuStreamBeginCapture_v2, hStream)                                                                             \
+    BOTH(cuStreamBeginCaptureToGraph, hStream)                                                                         \
+    BOTH(cuStreamEndCapture, hStream)                                                                                  \
+    BOTH(cuStreamQuery, hStream)                                                                                       \
+    BOTH(cuStreamSynchronize, hStream)                                                                                 \
+    IS(DRIVER, cuStreamDestroy_v2, hStream, 0)
+#if CUDA_VERSION >= 13000
+#define NEWEST_DRIVER_STREAMS BOTH(cuMemcpyBatchAsync_v2, hStream) BOTH(cuMemcpy3DBatchAsync_v2, hStream)
+#else
+#define NEWEST_DRIVER_STREAMS
+#endif
+#if CUDA_VERSION >= 12080
+#define NEWER_DRIVER_STREAMS BOTH(cuMemcpyBatchAsync, hStream) BOTH(cuMemcpy3DBatchAsync, hStream) NEWEST_DRIVER_STREAMS
+#else
+#define NEWER_DRIVER_STREAMS
+#endif
+
+#define RUNTIME_STREAMS                                                                                                \
+    PAIR(cudaLaunchKernel, v7000, v7000, stream)                                                                       \
+    PAIR(cudaLaunchCooperativeKernel, v9000, v9000, stream)                                                            \
+    PAIR(cudaLaunchHostFunc, v10000, v10000, stream)                                                                   \
+    PAIR(cudaGraphLaunch, v10000, v10000, stream)                                                                      \
+    PAIR(cudaGraphUpload, v10000, v10000, stream)                                                                      \
+    PAIR(cudaMemcpyAsync, v3020, v7000, stream)                                                                        \
+    PAIR(cudaMemcpy2DAsync, v3020, v7000, stream)                                                                      \
+    PAIR(cudaMemcpy2DToArrayAsync, v3020, v7000, stream)                                                               \
+    PAIR(cudaMemcpy2DFromArrayAsync, v3020, v7000, stream)                                                             \
+    PAIR(cudaMemcpyToArrayAsync, v3020, v7000, stream)                                                                 \
+    PAIR(cudaMemcpyFromArrayAsync, v3020, v7000, stream)                                                               \
+    PAIR(cudaMemcpyToSymbolAsync, v3020, v7000, stream)                                                                \
+    PAIR(cudaMemcpyFromSymbolAsync, v3020, v7000, stream)                                                              \
+    PAIR(cudaMemcpy3DAsync, v3020, v7000, stream)                                                                      \
+    PAIR(cudaMemcpy3DPeerAsync, v4000, v7000, stream)                                                                  \
+    IS(RUNTIME, cudaMemcpyPeerAsync_v4000, stream, 0)                                                                  \
+    PAIR(cudaMemsetAsync, v3020, v7000, stream)                                                                        \
+    PAIR(cudaMemset2DAsync, v3020, v7000, stream)                                                                      \
+    PAIR(cudaMemset3DAsync, v3020, v7000, stream)                                                                      \
+    PAIR(cudaMallocAsync, v11020, v11020, hStream)                                                                     \
+    PAIR(cudaMallocFromPoolAsync, v11020, v11020, stream)                                                              \
+    PAIR(cudaFreeAsync, v11020, v11020, hStream)                                                                       \
+    PAIR(cudaEventRecord, v3020, v7000, stream)                                                                        \
+    PAIR(cudaEventRecordWithFlags, v11010, v11010, stream)                                                             \
+    PAIR(cudaStreamWaitEvent, v3020, v7000, stream)                                                                    \
+    PAIR(cudaStreamAddCallback, v5000, v7000, stream)                                                                  \
+    PAIR(cudaStreamAttachMemAsync, v6000, v7000, stream)                                                               \
+    PAIR(cudaStreamBeginCapture, v10000, v10000, stream)                                                               \
+    PAIR(cudaStreamEndCapture, v10000, v10000, stream)                                                                 \
+    PAIR(cudaStreamQuery, v3020, v7000, stream)                                                                        \
+    PAIR(cudaStreamSynchronize, v3020, v7000, stream)                                                                  \
+    IS(RUNTIME, cudaStreamDestroy_v5050, stream, 0)
+#if CUDA_VERSION >= 13000
+#define NEWER_RUNTIME_STREAMS                                                                                          \
+    PAIR(cudaMemPrefetchAsync, v12020, v12020, stream)                                                                 \
+    PAIR(cudaMemcpyBatchAsync, v13000, v13000, stream)                                                                 \
+    PAIR(cudaMemcpy3DBatchAsync, v13000, v13000, stream)
+#else
+#define NEWER_RUNTIME_STREAMS
+#endif
+
+/* Calls with an event. */
+#define DRIVER_EVENTS                                                                                                  \
+    BOTH(cuEventRecord, hEvent)                                                                                        \
+    BOTH(cuEventRecordWithFlags, hEvent)                                                                               \
+    BOTH(cuStreamWaitEvent, hEvent)                                                                                    \
+    IS(DRIVER, cuEventQuery, hEvent, 0)                                                                                \
+    IS(DRIVER, cuEventSynchronize, hEvent, 0)                                                                          \
+    IS(DRIVER, cuEventDestroy_v2, hEvent, 0)                                                                           \
+    IS(DRIVER, cuEventCreate, phEvent, POINTS)
+#define RUNTIME_EVENTS                                                                                                 \
+    PAIR(cudaEventRecord, v3020, v7000, event)                                                                         \
+    PAIR(cudaEventRecordWithFlags, v11010, v11010, event)                                                              \
+    PAIR(cudaStreamWaitEvent, v3020, v7000, event)                                                                     \
+    IS(RUNTIME, cudaEventQuery_v3020, event, 0)                                                                        \
+    IS(RUNTIME, cudaEventSynchronize_v3020, event, 0)                                                                  \
+    IS(RUNTIME, cudaEventDestroy_v3020, event, 0)                                                                      \
+    IS(RUNTIME, cudaEventCreate_v3020, event, POINTS)                                                                  \
+    IS(RUNTIME, cudaEventCreateWithFlags_v3020, event, POINTS)
+
+/* How a call names the object: its parameter of that number, from 1 on, each of 8 bytes; 0: it does not. */
+enum { PLACE = 0x1f, OF_THREAD = 0x20, IN_CONFIG = 0x40, POINTS = 0x80 };
+
+/* Names of calls are only pasted, because cuda.h defines some of them as newer ones. */
+#define ENTRY(id, parameters, member, more) [id] = (offsetof(parameters, member) / sizeof(void *) + 1) | (more),
+#define IS(api, call, member, more) ENTRY(CUPTI_##api##_TRACE_CBID_##call, call##_params, member, more)
+#define BOTH(call, member)                                                                                             \
+    ENTRY(CUPTI_DRIVER_TRACE_CBID_##call, call##_params, member, 0)                                                    \
+    ENTRY(CUPTI_DRIVER_TRACE_CBID_##call##_ptsz, call##_ptsz_params, member, OF_THREAD)
+#define PAIR(call, version, other, member)                                                                             \
+    IS(RUNTIME, call##_##version, member, 0) IS(RUNTIME, call##_ptsz_##other, member, OF_THREAD)
+
+static const uint8_t driver_streams[CUPTI_DRIVER_TRACE_CBID_SIZE] = {DRIVER_STREAMS NEWER_DRIVER_STREAMS IS(
+    DRIVER, cuLaunchKernelEx, config, IN_CONFIG) IS(DRIVER, cuLaunchKernelEx_ptsz, config, IN_CONFIG | OF_THREAD)};
+static const uint8_t runtime_streams[CUPTI_RUNTIME_TRACE_CBID_SIZE] = {
+    RUNTIME_STREAMS NEWER_RUNTIME_STREAMS IS(RUNTIME, cudaLaunchKernelExC_v11060, config, IN_CONFIG)
+        IS(RUNTIME, cudaLaunchKernelExC_ptsz_v11060, config, IN_CONFIG | OF_THREAD)};
+static const uint8_t driver_events[CUPTI_DRIVER_TRACE_CBID_SIZE] = {DRIVER_EVENTS};
+static const uint8_t runtime_events[CUPTI_RUNTIME_TRACE_CBID_SIZE] = {RUNTIME_EVENTS};
+
+_Static_assert(offsetof(CUlaunchConfig, hStream) == offsetof(cudaLaunchConfig_t, stream), "both are read alike");
+
+static bool is_of_runtime(CUpti_CallbackDomain domain)
+{
+    return domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+}
+
+static uint8_t stream_place(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+    if (id >= (is_of_runtime(domain) ? (uint32_t)CUPTI_RUNTIME_TRACE_CBID_SIZE : CUPTI_DRIVER_TRACE_CBID_SIZE))
+        return 0;
+    return is_of_runtime(domain) ? runtime_streams[id] : driver_streams[id];
+}
+
+static uint8_t event_place(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+    if (id >= (is_of_runtime(domain) ? (uint32_t)CUPTI_RUNTIME_TRACE_CBID_SIZE : CUPTI_DRIVER_TRACE_CBID_SIZE))
+        return 0;
+    return is_of_runtime(domain) ? runtime_events[id] : driver_events[id];
+}
+
+static void *parameter(const CUpti_CallbackData *call, uint8_t place)
+{
+    return ((void *const *)call->functionParams)[(place & PLACE) - 1];
+}
+
+/* Whether a call returned, or will be made, with parameters that exist. The errors of both APIs have these numbers. */
+static bool took_parameters(const CUpti_CallbackData *call)
+{
+    if (!call->functionParams)
+        return false;
+    if (call->callbackSite == CUPTI_API_ENTER || !call->functionReturnValue)
+        return true;
+    switch (*(const CUresult *)call->functionReturnValue) {
+    case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_INVALID_HANDLE:
+    case CUDA_ERROR_INVALID_CONTEXT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_DEINITIALIZED:
+        return false;
+    default:
+        return true;
+    }
+}
+
+bool cw_trace_stream_of(CUstream *stream, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                        const CUpti_CallbackData *call)
+{
+    const uint8_t place = stream_place(domain, id);
+    if (!place || !took_parameters(call))
+        return false;
+    void *found = parameter(call, place);
+    *stream = place & IN_CONFIG ? ((const CUlaunchConfig *)found)->hStream : found;
+    if (!*stream && place & OF_THREAD)
+        *stream = CU_STREAM_PER_THREAD;
+    return true;
+}
+
+uint64_t cw_trace_event_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const uint8_t place = event_place(domain, id);
+    if (!place || !took_parameters(call))
+        return CW_TRACE_UNKNOWN;
+    void *found = parameter(call, place);
+    return (uintptr_t)(place & POINTS ? *(void *const *)found : found);
+}
+
+bool cw_trace_ends_stream(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+    return is_of_runtime(domain)
+               ? id == CUPTI_RUNTIME_TRACE_CBID_cudaStreamDestroy_v5050
+               : id == CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2 || id == CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy;
+}
