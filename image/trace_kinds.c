@@ -47,7 +47,7 @@ const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT] = {
     KIND(COPY, "copy", ON_GPU, F(BYTES), F(COUNT), F(DIRECTION), F(SOURCE), F(TARGET), F(SOURCE_DEVICE),
          F(TARGET_DEVICE), F(SOURCE_CONTEXT), F(TARGET_CONTEXT), F(ASYNC), OF_GRAPH),
     KIND(MEMSET, "memset", ON_GPU, F(BYTES), F(VALUE), F(MEMORY), F(ASYNC), OF_GRAPH),
-    KIND(DRIVER, "driver", CALL),
+    KIND(DRIVER, "driver", CALL, F(PARENT)),
     KIND(RUNTIME, "runtime", CALL),
     KIND(INTERNAL, "internal_launch", F(START), F(END), F(THREAD), F(CORRELATION), F(NAME), F(RESULT)),
     KIND(SYNC, "synchronization", F(START), F(END), F(TYPE), F(CONTEXT), F(STREAM), F(CORRELATION), F(EVENT), F(ID),

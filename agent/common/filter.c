@@ -126,19 +126,32 @@ bool cw_filter_launch(struct cw_filter *f, const char *kernel, bool in_range)
     return (!f->ranges.count || in_range) && cw_filter_kernel(f, kernel) && cw_filter_count(f);
 }
 
-bool cw_filter_name_is_listed(const char *list, const char *name)
+/* The last pattern of a list that matches; NULL if none does. */
+static const char *last_match(const char *list, const char *name)
 {
-    bool listed = *list == '-';
+    const char *last = NULL;
     for (const char *at = list; *at;) {
         const size_t length = strcspn(at, ",");
         const bool leaves_out = *at == '-';
         char pattern[256];
         snprintf(pattern, sizeof pattern, "%.*s", (int)(length - leaves_out), at + leaves_out);
         if (fnmatch(pattern, name, 0) == 0)
-            listed = !leaves_out;
+            last = at;
         at += length + (at[length] == ',');
     }
-    return listed;
+    return last;
+}
+
+bool cw_filter_name_is_listed(const char *list, const char *name)
+{
+    const char *last = last_match(list, name);
+    return last ? *last != '-' : *list == '-';
+}
+
+bool cw_filter_names_driver_call(const char *list, const char *name)
+{
+    const char *last = last_match(list, name);
+    return last && strncmp(last, "cu", 2) == 0 && strncmp(last, "cuda", 4) != 0;
 }
 
 bool cw_filter_counts(const struct cw_filter_options *o)

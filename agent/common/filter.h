@@ -52,6 +52,9 @@ bool cw_filter_launch(struct cw_filter *filter, const char *kernel, bool in_rang
 /* Whether a list such as "cudaMalloc*,-cudaMallocHost" includes a name. The last matching pattern (fnmatch) decides; a
  * "-" excludes. A list that begins with "-" includes all other names. */
 bool cw_filter_name_is_listed(const char *list, const char *name);
+/* Whether such a list includes a driver call by a pattern for the driver's calls alone: one that begins with "cu", but
+ * not with "cuda". */
+bool cw_filter_names_driver_call(const char *list, const char *name);
 
 /* Whether the filter may select only some launches of a kernel. */
 bool cw_filter_counts(const struct cw_filter_options *options);

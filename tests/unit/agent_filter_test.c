@@ -237,6 +237,19 @@ Test(filter, file_names_are_filled_in)
     expect_name("run.%qJOB", NULL);
 }
 
+/* The last pattern that matches decides. */
+Test(filter, calls_of_the_driver_are_named_by_patterns_for_them)
+{
+    cr_expect(cw_filter_names_driver_call("cuda*,cuLaunch*", "cuLaunchKernel"));
+    cr_expect(cw_filter_names_driver_call("*,cu*", "cuLaunchKernel"));
+    cr_expect(!cw_filter_names_driver_call("*", "cuLaunchKernel"));
+    cr_expect(!cw_filter_names_driver_call("cuLaunch*,*", "cuLaunchKernel"));
+    cr_expect(!cw_filter_names_driver_call("cu*,-cuLaunch*", "cuLaunchKernel"));
+    cr_expect(!cw_filter_names_driver_call("-cudaGetDevice", "cuLaunchKernel"));
+    cr_expect(!cw_filter_names_driver_call("cuda*", "cuLaunchKernel"));
+    cr_expect(!cw_filter_names_driver_call("", "cuLaunchKernel"));
+}
+
 static void expect_refused(const char *pattern, const char *value, const struct cw_file_name_parts *parts)
 {
     char *name, expected[200];

@@ -28,6 +28,7 @@ static const struct unfilled {
     {CW_TRACE_DRIVER, CW_FIELD_SOURCE_ADDRESS, SIMULATED, "no program copied by a call of the driver"},
     {CW_TRACE_DRIVER, CW_FIELD_STREAM, SIMULATED, "captured before calls had it"},
     {CW_TRACE_DRIVER, CW_FIELD_EVENT_HANDLE, SIMULATED, "captured before calls had it"},
+    {CW_TRACE_DRIVER, CW_FIELD_PARENT, SIMULATED, "captured before calls had it"},
     {CW_TRACE_RUNTIME, CW_FIELD_STREAM, SIMULATED, "captured before calls had it"},
     {CW_TRACE_RUNTIME, CW_FIELD_EVENT_HANDLE, SIMULATED, "captured before calls had it"},
     {CW_TRACE_INTERNAL, CW_FIELD__COUNT, SIMULATED, "the driver launched nothing outside of every call"},

@@ -200,7 +200,7 @@ static const char *text(enum cw_trace_kind kind, enum cw_trace_field field)
     (CW_TRACE_BIT(CW_TRACE_RUNTIME) | CW_TRACE_BIT(CW_TRACE_NVTX_RANGE) | CW_TRACE_BIT(CW_TRACE_NVTX_MARK) |           \
      CW_TRACE_BIT(CW_TRACE_NAME))
 
-static const char *wanted_range;
+static const char *wanted_range, *listed = "";
 static uint32_t flags;
 static struct cw_trace_window_options windows;
 static void prepare(void)
@@ -237,7 +237,7 @@ static void write_setup(struct cw_writer *setup, uint64_t kinds, uint64_t buffer
     cw_write_u32(setup, 3);
     cw_trace_window_write(setup, &windows);
     cw_filter_write(setup, &(struct cw_filter_options){.range = wanted_range, .launch_count = UINT64_MAX});
-    cw_write_string(setup, "");
+    cw_write_string(setup, listed);
 }
 
 static void start(uint64_t kinds)
@@ -460,6 +460,30 @@ Test(trace, calls_of_the_program_and_what_they_wait_for)
     cr_expect_eq(heard.last[CW_TRACE_SYNC][CW_FIELD_CORRELATION], 71);
     cr_expect_str_eq(text(CW_TRACE_SYNC, CW_FIELD_TYPE), "stream");
     cr_expect_eq(cw_trace_sheets->page->launched[CW_TRACE_KERNEL], 2);
+}
+
+static void call_with_list(const char *list)
+{
+    listed = list;
+    begin(CW_TRACE_BIT(CW_TRACE_DRIVER) | CW_TRACE_BIT(CW_TRACE_RUNTIME), NULL);
+    cr_expect(mode->wants(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel));
+    call(CUPTI_CB_DOMAIN_RUNTIME_API, 3, CUDA_SUCCESS, 70, NULL, launch_within);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_RUNTIME], 1);
+}
+
+Test(trace, calls_of_the_driver_within_those_of_the_runtime_are_recorded_by_name)
+{
+    call_with_list("cuda*,cuLaunch*");
+    cr_expect_eq(heard.rows[CW_TRACE_DRIVER], 1);
+    cr_expect_str_eq(text(CW_TRACE_DRIVER, CW_FIELD_NAME), "cuLaunchKernel");
+    cr_expect_eq(heard.last[CW_TRACE_DRIVER][CW_FIELD_PARENT], 70);
+}
+
+Test(trace, and_not_for_a_list_of_all_calls)
+{
+    call_with_list("*");
+    cr_expect_eq(heard.rows[CW_TRACE_DRIVER], 0);
 }
 
 static void ask_within(void)

@@ -63,14 +63,16 @@ static bool takes_event(const char *name)
 }
 
 /* Ends a call that took `ns`; `runtime` is "" if the program calls the driver directly. The driver call inside a
- * runtime call is recorded only if the runtime call is not, as on a real GPU. */
+ * runtime call is recorded only if the runtime call is not, or if the list names the driver's calls, as on a real GPU.
+ */
 static void end_call_of(struct cw_sim_process *p, struct call call, struct memory memory, uint64_t ns,
                         const char *runtime, const char *driver)
 {
     const enum cw_trace_kind kind = is_call_recorded(p, CW_TRACE_RUNTIME, runtime) ? CW_TRACE_RUNTIME : CW_TRACE_DRIVER;
     const char *name = kind == CW_TRACE_RUNTIME ? runtime : driver;
+    const char *calls = p->world->options->calls;
     cw_sim_wait(p, ns);
-    const struct cw_sim_value values[] = {
+    struct cw_sim_value values[] = {
         V(START, call.start),
         V(END, cw_sim_now(p)),
         V(THREAD, cw_sim_thread_id(p)),
@@ -81,9 +83,19 @@ static void end_call_of(struct cw_sim_process *p, struct call call, struct memor
         V(ADDRESS, memory.address),
         V(SOURCE_ADDRESS, memory.source),
         V(STREAM, takes_stream(name) ? p->stream : CW_TRACE_UNKNOWN),
-        V(EVENT_HANDLE, takes_event(name) ? event_memory + p->event % 8 * 64 : CW_TRACE_UNKNOWN)};
+        V(EVENT_HANDLE, takes_event(name) ? event_memory + p->event % 8 * 64 : CW_TRACE_UNKNOWN),
+        V(PARENT, CW_TRACE_UNKNOWN)};
+    enum { COUNT = sizeof values / sizeof *values, NAME = 4, PARENT = COUNT - 1 };
     if (is_call_recorded(p, kind, name))
-        cw_sim_put(p, kind, values, sizeof values / sizeof *values);
+        cw_sim_put(p, kind, values, COUNT);
+    if (kind == CW_TRACE_RUNTIME && calls && is_call_recorded(p, CW_TRACE_DRIVER, driver) &&
+        cw_filter_names_driver_call(calls, driver)) {
+        values[0].value += ns / 4;
+        values[1].value -= ns / 4;
+        values[NAME].value = cw_sim_text(p, driver);
+        values[PARENT].value = call.correlation;
+        cw_sim_put(p, CW_TRACE_DRIVER, values, COUNT);
+    }
 }
 
 static void end_call(struct cw_sim_process *p, struct call call, uint64_t ns, const char *runtime, const char *driver)

@@ -13,7 +13,7 @@ static struct {
     const char *list; /* as for cw_filter_name_is_listed; "": the calls of interest */
     uint64_t kinds;   /* wanted kinds */
     uint64_t trace;   /* start of the trace; unique in the process */
-    bool driver_wanted[CUPTI_DRIVER_TRACE_CBID_SIZE];
+    bool driver_wanted[CUPTI_DRIVER_TRACE_CBID_SIZE], inner_wanted[CUPTI_DRIVER_TRACE_CBID_SIZE];
     /* numbers of texts; 0: not yet known */
     uint32_t driver[CUPTI_DRIVER_TRACE_CBID_SIZE], runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
     _Atomic uint64_t streams_ended; /* counts on from the start of the trace: numbers of an earlier one are not used */
@@ -124,6 +124,8 @@ void cw_trace_calls_reset(void)
 bool cw_trace_calls_want_driver(CUpti_CallbackId id)
 {
     self->driver_wanted[id] = is_wanted(CUPTI_CB_DOMAIN_DRIVER_API, id, CW_TRACE_DRIVER);
+    self->inner_wanted[id] =
+        self->driver_wanted[id] && cw_filter_names_driver_call(self->list, cw_inject_call_name(id));
     return self->driver_wanted[id] || (self->kinds & CW_TRACE_BIT(CW_TRACE_SYNC) && wait_of(id).type);
 }
 
@@ -204,8 +206,8 @@ static void put_result(const CUpti_CallbackData *call)
         put(CW_FIELD_RESULT, *(const uint32_t *)call->functionReturnValue);
 }
 
-static void put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call, uint64_t stream,
-                     uint64_t start, uint64_t end)
+static void put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call, uint32_t outer,
+                     uint64_t stream, uint64_t start, uint64_t end)
 {
     const uint64_t thread = cw_inject_thread();
     name_thread(thread);
@@ -223,6 +225,7 @@ static void put_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUp
     put(CW_FIELD_SOURCE_ADDRESS, parameters.source);
     put(CW_FIELD_STREAM, stream);
     put(CW_FIELD_EVENT_HANDLE, cw_trace_event_of(domain, id, call));
+    put(CW_FIELD_PARENT, outer ? outer : CW_TRACE_UNKNOWN);
 }
 
 static void put_wait(const struct wait *wait, const CUpti_CallbackData *call, uint64_t stream, uint32_t correlation,
@@ -248,13 +251,14 @@ static void returned(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUp
     const uint32_t outer = driver ? cw_own_calls.call : 0;
     const struct wait wait = driver && self->kinds & CW_TRACE_BIT(CW_TRACE_SYNC) ? wait_of(id) : (struct wait){0};
     const bool put = wait.type && !cw_trace_cupti->waits;
-    const bool recorded = !driver || (!outer && id < CUPTI_DRIVER_TRACE_CBID_SIZE && self->driver_wanted[id]);
+    const bool recorded =
+        !driver || (id < CUPTI_DRIVER_TRACE_CBID_SIZE && (outer ? self->inner_wanted : self->driver_wanted)[id]);
     if (!recorded && !wait.type)
         return;
     const uint64_t stream = recorded || put ? stream_of(domain, id, call) : CW_TRACE_UNKNOWN;
     cw_trace_rows_lock();
     if (recorded)
-        put_call(domain, id, call, stream, start, end);
+        put_call(domain, id, call, outer, stream, start, end);
     if (put)
         put_wait(&wait, call, stream, outer ? outer : call->correlationId, start, end);
     else if (wait.asks) {

@@ -27,8 +27,8 @@ void cw_trace_calls_forget_streams(void);
 bool cw_trace_calls_asked(uint32_t correlation);
 
 /* Takes the beginning or return of a call; outside a window (not `open`) it records the call only if it began inside
- * one. A driver call made by the runtime belongs to the runtime call, except for waits, which tell the object of the
- * wait. */
+ * one. A driver call made by the runtime belongs to the runtime call, and has a row only if the list names the driver's
+ * calls; waits tell the object of the wait. */
 void cw_trace_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call, bool open);
 
 #endif
