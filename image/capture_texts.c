@@ -112,7 +112,7 @@ static enum cw_trace_use use_of(enum cw_trace_kind kind, enum cw_trace_field fie
     case CW_FIELD_CATEGORY:
         return CW_USE_NVTX;
     case CW_FIELD_NAME:
-        return kind == CW_TRACE_SHAPE                                      ? CW_USE_KERNEL
+        return kind == CW_TRACE_SHAPE || kind == CW_TRACE_NODE             ? CW_USE_KERNEL
                : kind == CW_TRACE_NVTX_RANGE || kind == CW_TRACE_NVTX_MARK ? CW_USE_NVTX
                : kind == CW_TRACE_NAME                                     ? CW_USE_LABEL
                : kind == CW_TRACE_DRIVER || kind == CW_TRACE_RUNTIME       ? CW_USE_WORD

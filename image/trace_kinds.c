@@ -80,7 +80,7 @@ const struct cw_trace_kind_info cw_trace_kinds[CW_TRACE_KIND__COUNT] = {
     KIND(OPENMP, "openmp", F(START), F(END), F(TYPE), F(THREAD), F(COUNT)),
     KIND(DECOMPRESS, "memory_decompression", ON_GPU, F(COUNT), F(BYTES), F(CHANNEL), F(CHANNEL_TYPE)),
     KIND(GRAPH_MADE, "graph", F(TIME), F(TYPE), F(GRAPH), F(PARENT)),
-    KIND(NODE, "graph_node", F(TIME), F(TYPE), F(GRAPH), F(GRAPH_NODE)),
+    KIND(NODE, "graph_node", F(TIME), F(TYPE), F(GRAPH), F(GRAPH_NODE), F(NAME)),
     KIND(EDGE, "graph_edge", F(TIME), F(GRAPH), F(GRAPH_NODE), F(DEPENDS_ON)),
     KIND(WINDOW, "window", F(START), F(END), F(NAME)),
     KIND(ACCOUNT, "account", F(TIME), F(TYPE), F(LAUNCHED), F(RECORDED), F(DROPPED), F(UNTIMED), F(NOTE)),

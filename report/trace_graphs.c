@@ -17,7 +17,7 @@ struct key { /* a graph, or a node */
 struct node {
     struct key key, graph;
     const char *type;
-    uint32_t name;     /* of its kernel; CW_TIMELINE_NONE: not known */
+    uint32_t name;     /* of its kernel, or the direction of its copy; CW_TIMELINE_NONE: not known */
     uint64_t runs, ns; /* on the GPU */
 };
 
@@ -76,6 +76,13 @@ static const char *type_of(const struct graphs *g, const struct cw_trace_rows *r
     return cw_trace_text(g->t->trace, rows->process, cw_trace_get(rows, CW_FIELD_TYPE, i));
 }
 
+/* The name that a node's row gives it. */
+static uint32_t own_name(const struct graphs *g, const struct cw_trace_rows *rows, uint32_t i)
+{
+    const uint64_t name = cw_trace_get(rows, CW_FIELD_NAME, i);
+    return name && name != CW_TRACE_UNKNOWN ? cw_timeline_name(g->t, rows->process, name) : CW_TIMELINE_NONE;
+}
+
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static enum cw_status take_nodes(void *context, const struct cw_trace_rows *rows, size_t block, struct cw_error *err)
@@ -89,7 +96,7 @@ static enum cw_status take_nodes(void *context, const struct cw_trace_rows *rows
         *n = (struct node){.key = key_of(rows, CW_FIELD_GRAPH_NODE, i),
                            .graph = key_of(rows, CW_FIELD_GRAPH, i),
                            .type = type_of(g, rows, i),
-                           .name = CW_TIMELINE_NONE};
+                           .name = own_name(g, rows, i)};
     }
     return CW_OK;
 }
@@ -183,7 +190,8 @@ static enum cw_status take_work(void *context, const struct cw_trace_rows *rows,
                              : bsearch(&wanted, g->nodes.items, g->nodes.count, sizeof *n, node_by_key);
         if (!n)
             continue;
-        n->name = name_of(g, rows, i);
+        const uint32_t name = name_of(g, rows, i); /* of what ran: a node may have got another kernel */
+        n->name = name == CW_TIMELINE_NONE ? n->name : name;
         n->runs++;
         n->ns += end > start ? end - start : 0;
     }

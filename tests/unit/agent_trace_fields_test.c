@@ -31,6 +31,7 @@ static const struct unfilled {
     {CW_TRACE_DRIVER, CW_FIELD_PARENT, SIMULATED, "captured before calls had it"},
     {CW_TRACE_RUNTIME, CW_FIELD_STREAM, SIMULATED, "captured before calls had it"},
     {CW_TRACE_RUNTIME, CW_FIELD_EVENT_HANDLE, SIMULATED, "captured before calls had it"},
+    {CW_TRACE_NODE, CW_FIELD_NAME, SIMULATED, "captured before nodes had it"},
     {CW_TRACE_INTERNAL, CW_FIELD__COUNT, SIMULATED, "the driver launched nothing outside of every call"},
     {CW_TRACE_ENVIRONMENT, CW_FIELD_FAN, NOBODY, "an SXM module has no fan"},
     {CW_TRACE_LINK, CW_FIELD__COUNT, SIMULATED,

@@ -284,6 +284,8 @@ static void record(const void *one, size_t size, size_t count)
     complete(context, 0, buffer, room, count * RECORD);
 }
 
+static const char *symbol; /* of the kernel that a call launches */
+
 /* A call of the driver (or runtime) from its begin to its return, with what it calls itself between. */
 static void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUresult result, uint32_t correlation,
                  const void *parameters, void (*within)(void))
@@ -293,6 +295,7 @@ static void call(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUresult resu
                                 .correlationData = &data,
                                 .correlationId = correlation,
                                 .functionParams = parameters,
+                                .symbolName = symbol,
                                 .context = context,
                                 .contextUid = 1};
     mode->glance(domain, id, &about);
@@ -727,6 +730,104 @@ static const char *name_of_row(enum cw_trace_kind kind)
     cw_trace_rows_unlock();
     drain();
     return heard.last[kind][CW_FIELD_NAME] ? text(kind, CW_FIELD_NAME) : "";
+}
+
+static void create_node(uint32_t node, CUgraphNodeType type)
+{
+    const CUpti_GraphData data = {.graph = GRAPH(3), .node = NODE(node), .nodeType = type};
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING, &data);
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &data);
+}
+
+static void clone_node(uint32_t node, uint32_t original)
+{
+    const CUpti_GraphData data = {.graph = GRAPH(3), .node = NODE(node), .originalNode = NODE(original)};
+    mode->graph_changed(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data);
+}
+
+static void create_kernel(void)
+{
+    create_node(0x301, CU_GRAPH_NODE_TYPE_KERNEL);
+}
+
+static void create_other_kernel(void)
+{
+    create_node(0x302, CU_GRAPH_NODE_TYPE_KERNEL);
+}
+
+static void create_set(void)
+{
+    create_node(0x303, CU_GRAPH_NODE_TYPE_MEMSET);
+}
+
+static CUresult name_function(const char **name, CUfunction function)
+{
+    *name = "_Z5addedPf";
+    return function == (CUfunction)0x77 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static CUresult name_kernel(const char **name, CUkernel kernel)
+{
+    *name = "_Z7libraryPf";
+    return kernel == (CUkernel)0x88 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static void add_kernel(CUfunction function, CUkernel kernel)
+{
+    const CUDA_KERNEL_NODE_PARAMS about = {.func = function, .kern = kernel};
+    const cuGraphAddKernelNode_v2_params parameters = {.nodeParams = &about};
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphAddKernelNode_v2, CUDA_SUCCESS, 6, &parameters,
+         create_other_kernel);
+}
+
+static void launch_creates(void (*create)(void))
+{
+    static const cuLaunchKernel_params parameters = {.hStream = (CUstream)0x20};
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUDA_SUCCESS, 5, &parameters, create);
+}
+
+/* A kernel's node is named by the call that creates it, and its copies by the node, in whichever order CUPTI tells of
+ * them. */
+Test(trace, nodes_have_the_names_of_their_kernels)
+{
+    const cuStreamBeginCapture_v2_params of_stream = {.hStream = (CUstream)0x20};
+    begin(CW_TRACE_BIT(CW_TRACE_NODE), NULL);
+    cw_inject->api.cuptiGetGraphId = number_graph;
+    cw_inject->api.cuptiGetGraphNodeId = number_node;
+    cw_inject->api.cuFuncGetName = name_function;
+    cw_inject->api.cuKernelGetName = name_kernel;
+    cr_expect(mode->wants(CUPTI_DRIVER_TRACE_CBID_cuGraphAddKernelNode_v2));
+    call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, CUDA_SUCCESS, 5, &of_stream,
+         NULL);
+    fake_captured = (CUstream)0x20;
+    symbol = "_Z4gemmPf";
+    launch_creates(create_kernel);
+    cr_expect_str_eq(name_of_row(CW_TRACE_NODE), "_Z4gemmPf");
+    launch_creates(create_set);
+    cr_expect_str_eq(name_of_row(CW_TRACE_NODE), "");
+    symbol = NULL;
+    create_other_kernel();
+    cr_expect_str_eq(name_of_row(CW_TRACE_NODE), "", "no call of a kernel is under way");
+    create_node(0x401, CU_GRAPH_NODE_TYPE_KERNEL);
+    create_node(0x402, CU_GRAPH_NODE_TYPE_MEMSET);
+    clone_node(0x401, 0x301);
+    clone_node(0x402, 0x303);
+    cr_expect_str_eq(name_of_row(CW_TRACE_NODE), "");
+    cr_expect_eq(heard.rows[CW_TRACE_NODE], 5);
+    clone_node(0x501, 0x401);
+    create_node(0x501, CU_GRAPH_NODE_TYPE_KERNEL);
+    cr_expect_str_eq(name_of_row(CW_TRACE_NODE), "_Z4gemmPf");
+    create_node(0x601, CU_GRAPH_NODE_TYPE_KERNEL);
+    clone_node(0x601, 0x501);
+    cr_expect_str_eq(name_of_row(CW_TRACE_NODE), "_Z4gemmPf");
+    add_kernel((CUfunction)0x77, NULL);
+    cr_expect_str_eq(name_of_row(CW_TRACE_NODE), "_Z5addedPf");
+    add_kernel((CUfunction)0x88, NULL);
+    cr_expect_str_eq(name_of_row(CW_TRACE_NODE), "_Z7libraryPf");
+    add_kernel(NULL, (CUkernel)0x88);
+    cr_expect_str_eq(name_of_row(CW_TRACE_NODE), "_Z7libraryPf");
+    fake_captured = NULL;
+    end();
 }
 
 static uint32_t numbered, ended; /* how often CUPTI gave the number of a stream; streams that ended */

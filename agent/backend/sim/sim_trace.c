@@ -286,7 +286,7 @@ static void build_graph(struct cw_sim_process *p, uint64_t at)
             V(PARENT, i ? FIRST : CW_TRACE_UNKNOWN));
         for (uint64_t n = 0; n < NODES; n++)
             PUT(p, NODE, V(TIME, at + n + 1), V(TYPE, cw_sim_text(p, types[n])), V(GRAPH, graph),
-                V(GRAPH_NODE, node + n));
+                V(GRAPH_NODE, node + n), V(NAME, n == 1 ? cw_sim_text(p, cw_sim_forward_kernels[0]) : 0));
         for (uint64_t n = 1; n < NODES; n++)
             PUT(p, EDGE, V(TIME, at + NODES + n), V(GRAPH, graph), V(GRAPH_NODE, node + n),
                 V(DEPENDS_ON, node + n - 1));

@@ -66,7 +66,8 @@ struct cw_own_calls {
     uint64_t named;           /* the trace that has its name (cw_trace_calls) */
     const void *node;         /* the CUDA graph's node that it creates, and its type (cw_trace_graphs) */
     uint32_t node_type;
-    struct { /* the stream of its last call, and CUPTI's number of that (cw_trace_calls) */
+    uint32_t kernel; /* text of the name of the kernel that its call launches, or adds to a graph (cw_trace_graphs) */
+    struct {         /* the stream of its last call, and CUPTI's number of that (cw_trace_calls) */
         CUcontext context;
         CUstream stream;
         uint64_t since, number; /* since: as many streams had ended */

@@ -364,15 +364,26 @@ static bool is_profiler_control(CUpti_CallbackId id)
     return id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart || id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop;
 }
 
+/* Whether nodes of a CUDA graph get the name of their kernel from a call. */
+static bool names_nodes(CUpti_CallbackId id)
+{
+    return cw_trace_recording->kinds & CW_TRACE_BIT(CW_TRACE_NODE) &&
+           (cw_trace_graphs_follows(id) || (cw_inject_launches(id) && cw_stream_capture_is_under_way()));
+}
+
 static bool wants(CUpti_CallbackId id)
 {
-    return cw_trace_calls_want_driver(id) || cw_inject_launches(id) || cw_stream_capture_follows(id) ||
-           (cw_trace_recording->windows.profiler && is_profiler_control(id));
+    return cw_trace_calls_want_driver(id) || names_nodes(id) || cw_inject_launches(id) ||
+           cw_stream_capture_follows(id) || (cw_trace_recording->windows.profiler && is_profiler_control(id));
 }
 
 static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const bool entered = call->callbackSite == CUPTI_API_ENTER;
+    if (!entered)
+        cw_own_calls.kernel = 0;
+    else if (names_nodes(id))
+        cw_trace_graphs_call(id, call);
     if (cw_inject_launches(id))
         cw_trace_recording_launch(id, call);
     else if (cw_stream_capture_follows(id))

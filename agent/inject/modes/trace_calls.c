@@ -46,7 +46,8 @@ static bool is_our_own(const char *name)
     static const char *const names[] = {"cuStreamIsCapturing", "cuStreamIsCapturing_ptsz", "cuCtxGetCurrent",
                                         "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",       "cuCtxGetDevice",
                                         "cuDeviceGetName",     "cuDeviceGetPCIBusId",      "cuDeviceGetAttribute",
-                                        "cuDriverGetVersion",  "cuDeviceGetCount",         "cuCtxGetExecAffinity"};
+                                        "cuDriverGetVersion",  "cuDeviceGetCount",         "cuCtxGetExecAffinity",
+                                        "cuFuncGetName",       "cuKernelGetName"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;

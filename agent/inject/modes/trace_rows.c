@@ -353,6 +353,19 @@ bool cw_trace_row(enum cw_trace_kind kind)
     return true;
 }
 
+bool cw_trace_row_again(enum cw_trace_kind kind, enum cw_trace_field field, uint64_t value)
+{
+    const struct cw_trace_table *t = &self->tables[kind];
+    const uint32_t place = self->places[kind][field];
+    for (uint32_t row = place && !self->closed ? t->count : 0; row-- > 0;)
+        if (t->values[(size_t)(place - 1) * CW_TRACE_TABLE_ROWS + row] == value) {
+            self->kind = kind;
+            self->row = row;
+            return true;
+        }
+    return false;
+}
+
 void cw_trace_put(enum cw_trace_field field, uint64_t value)
 {
     const uint32_t place = self->places[self->kind][field];

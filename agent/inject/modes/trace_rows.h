@@ -58,6 +58,8 @@ uint32_t cw_trace_text_number(const char *text);
 /* Begins a row with all fields unknown; false if there is no room, and the row is counted as lost. Then put the fields.
  * May release the lock meanwhile. */
 bool cw_trace_row(enum cw_trace_kind kind);
+/* Returns to the last row of a kind with that value, to put more fields; false if there is none, or it was sent. */
+bool cw_trace_row_again(enum cw_trace_kind kind, enum cw_trace_field field, uint64_t value);
 /* Whether rows of a kind may be recorded, so that their texts need numbers. */
 bool cw_trace_row_wanted(enum cw_trace_kind kind);
 /* Counts a row as lost for which there is no room elsewhere. */
