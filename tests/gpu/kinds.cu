@@ -196,6 +196,102 @@ static void graphs(float *device, cudaStream_t stream)
     nvtxRangePop();
 }
 
+static void CUDART_CB visit(void *visits)
+{
+    ++*static_cast<int *>(visits);
+}
+
+#if CUDART_VERSION >= 12040
+// A node that runs its own graph, of one kernel, if a number is not 0, as it is here.
+static void add_condition(cudaGraphNode_t *node, cudaGraph_t graph, cudaGraphNode_t before,
+                          const cudaKernelNodeParams *kernel)
+{
+    cudaGraphConditionalHandle handle;
+    cudaGraphNodeParams about = {};
+    cudaGraphNode_t within;
+    CHECK(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault));
+    about.type = cudaGraphNodeTypeConditional;
+    about.conditional.handle = handle;
+    about.conditional.type = cudaGraphCondTypeIf;
+    about.conditional.size = 1;
+#if CUDART_VERSION >= 13000
+    CHECK(cudaGraphAddNode(node, graph, &before, nullptr, 1, &about));
+#else
+    CHECK(cudaGraphAddNode(node, graph, &before, 1, &about));
+#endif
+    CHECK(cudaGraphAddKernelNode(&within, about.conditional.phGraph_out[0], nullptr, 0, kernel));
+}
+#endif
+
+// A graph that is built node by node, of each type that a stream does not capture: a chain.
+static void built_graph(float *device, cudaStream_t stream)
+{
+    cudaGraph_t graph, child;
+    cudaGraphExec_t runs;
+    cudaGraphNode_t last, next;
+    cudaEvent_t recorded, waited;
+    int visits = 0, n = N;
+    float by = 1;
+    cudaMemAllocNodeParams allocation = {};
+    cudaMemsetParams set = {};
+    cudaKernelNodeParams first = {}, second = {};
+    const cudaHostNodeParams host = {visit, &visits};
+    nvtxRangePushA("built graph");
+    CHECK(cudaEventCreate(&recorded));
+    CHECK(cudaEventCreate(&waited));
+    CHECK(cudaEventRecord(waited, stream));
+    allocation.poolProps.allocType = cudaMemAllocationTypePinned;
+    allocation.poolProps.location.type = cudaMemLocationTypeDevice;
+    allocation.bytesize = bytes;
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphAddMemAllocNode(&last, graph, nullptr, 0, &allocation));
+    float *memory = static_cast<float *>(allocation.dptr);
+    void *of_first[] = {&memory, &n, &by}, *of_second[] = {&device};
+    first.func = reinterpret_cast<void *>(add);
+    first.gridDim = dim3(N / 256);
+    first.blockDim = dim3(256);
+    first.kernelParams = of_first;
+    CHECK(cudaGraphAddKernelNode(&next, graph, &last, 1, &first));
+    last = next;
+    CHECK(cudaGraphAddHostNode(&next, graph, &last, 1, &host));
+    last = next;
+    CHECK(cudaGraphAddEventRecordNode(&next, graph, &last, 1, recorded));
+    last = next;
+    CHECK(cudaGraphAddEventWaitNode(&next, graph, &last, 1, waited));
+    last = next;
+    set.dst = device;
+    set.elementSize = 4;
+    set.width = 256;
+    set.height = 1;
+    CHECK(cudaGraphCreate(&child, 0));
+    CHECK(cudaGraphAddMemsetNode(&next, child, nullptr, 0, &set));
+    CHECK(cudaGraphAddChildGraphNode(&next, graph, &last, 1, child));
+    last = next;
+    second.func = reinterpret_cast<void *>(carved);
+    second.gridDim = dim3(1);
+    second.blockDim = dim3(32);
+    second.kernelParams = of_second;
+#if CUDART_VERSION >= 12040
+    add_condition(&next, graph, last, &second);
+#else
+    CHECK(cudaGraphAddKernelNode(&next, graph, &last, 1, &second));
+#endif
+    last = next;
+    CHECK(cudaGraphAddEmptyNode(&next, graph, &last, 1));
+    last = next;
+    CHECK(cudaGraphAddMemFreeNode(&next, graph, &last, 1, memory));
+    CHECK(cudaGraphInstantiate(&runs, graph, 0));
+    CHECK(cudaGraphLaunch(runs, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaGraphExecDestroy(runs));
+    CHECK(cudaGraphDestroy(child));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaEventDestroy(recorded));
+    CHECK(cudaEventDestroy(waited));
+    std::printf("the graph called the host %d times\n", visits);
+    nvtxRangePop();
+}
+
 static void memory(cudaStream_t stream)
 {
     float *pooled, *managed;
@@ -360,6 +456,7 @@ int main(int argc, char **argv)
         copies(device, other);
         kernels(device, stream);
         graphs(device, stream);
+        built_graph(device, stream);
         memory(stream);
         compiled(device);
         std::vector<std::thread> threads;
@@ -374,7 +471,7 @@ int main(int argc, char **argv)
     CHECK(cudaDeviceSynchronize());
     std::printf("questions %d\n", questions);
     std::printf("direct kernels %d, graph launches %d\n", repeats * (20 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 30) + 2 * all,
-                repeats * 4 + all);
+                repeats * 5 + all);
     std::printf("done\n");
     return 0;
 }
