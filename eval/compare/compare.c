@@ -17,7 +17,7 @@ double cw_compare_relative(double a, double b)
 {
     if (a == b)
         return 0;
-    return isinf(a) || isinf(b) ? 1 : fabs(a - b) / fmax(fabs(a), fabs(b));
+    return isinf(a - b) ? 1 : fabs(a - b) / fmax(fabs(a), fabs(b)); /* NaN if only one side has it */
 }
 
 double cw_compare_part(double a, double b)
@@ -606,8 +606,6 @@ static struct cw_change find_change(double a, double b, const struct cw_compare_
         change.spread = spread->error;
         change.freedom = spread->freedom;
     }
-    if (isnan(a) || isnan(b)) /* only one side has it */
-        return change;
     if (!change.freedom)
         change.changed = change.relative > (count ? same : unknown);
     else if (change.spread == 0)

@@ -314,7 +314,7 @@ static struct cw_prior fit_prior(const struct learning *l, const struct number *
     uint32_t count = 0;
     for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
         const struct sample *s = &n->samples[k];
-        if (s->variance > 0 && s->mean > 0 && s->mean <= factor * size && size <= factor * s->mean)
+        if (s->variance > 0 && s->mean <= factor * size && size <= factor * s->mean)
             l->variances[count++] = s->variance;
     }
     return cw_prior_fit(l->variances, count, l->runs->runs - 1);
@@ -414,7 +414,7 @@ static bool summarize(const struct learning *l, struct cw_gate_metric *metric, s
         kernels += !isnan(l->noise[k]);
     }
     metric->noise = 2 * exact > kernels ? 0 : 2 * unknown_count > kernels ? INFINITY : most > 0 ? most : most_unsteady;
-    metric->floor = metric->noise > 0 && 2 * by_floor > kernels ? l->least_floor : 0;
+    metric->floor = 2 * by_floor > kernels ? l->least_floor : 0;
     for (uint32_t k = 0; k < l->runs->kernel_count; k++) {
         const bool near = !l->time && l->noise[k] <= metric->noise && l->noise[k] >= 0.75 * metric->noise;
         const bool same = l->noise[k] == metric->noise || (near && isfinite(metric->noise));

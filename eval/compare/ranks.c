@@ -457,7 +457,7 @@ static enum cw_status sort(struct cw_ranks *r, struct cw_error *err)
 /* Room for the values of one kernel on all ranks, for some metrics at a time. */
 struct columns {
     double *values, *scratch;
-    uint32_t *ranks, at_once;
+    uint32_t *ranks;
     uint32_t *left_out; /* [metric] */
     int8_t *statuses;   /* the same: the gravest */
 };
@@ -504,7 +504,7 @@ static enum cw_status compare_kernel(struct cw_ranks *r, struct cw_rank_kernel *
         c->values[i] = r->rows[k->first + i].mean;
     }
     cw_rank_spread_make(&k->time, c->values, c->ranks, k->count, c->scratch);
-    const uint32_t at_once = c->at_once / k->count ? c->at_once / k->count : 1;
+    const uint32_t at_once = AT_ONCE / k->count + 1;
     for (uint32_t m = 0, n; m < r->metric_count; m += n) {
         n = r->metric_count - m < at_once ? r->metric_count - m : at_once;
         CW_TRY(read_columns(r, k, c, m, n, err));
@@ -526,8 +526,7 @@ static enum cw_status compare_kernels(struct cw_ranks *r, struct cw_error *err)
                         .scratch = malloc((wide + (size_t)1) * (sizeof *c.scratch + 1)),
                         .ranks = malloc((wide + (size_t)1) * sizeof *c.ranks),
                         .left_out = malloc((r->metric_count + (size_t)1) * sizeof *c.left_out),
-                        .statuses = malloc(r->metric_count + (size_t)1),
-                        .at_once = AT_ONCE};
+                        .statuses = malloc(r->metric_count + (size_t)1)};
     struct cw_rank_spread *spreads =
         cw_arena_alloc(r->gathering->arena, r->kernel_count, r->metric_count * sizeof *spreads);
     enum cw_status status =
@@ -580,8 +579,7 @@ static struct cw_rank_spread spread(const struct finding *f, uint32_t count)
 static void find_causes(struct cw_straggler *s)
 {
     const double clock = s->causes[CW_CAUSE_CLOCK], time = 1 + s->slower;
-    const double cycles =
-        isnan(s->causes[CW_CAUSE_CYCLES]) && !isnan(clock) ? time * clock : s->causes[CW_CAUSE_CYCLES];
+    const double cycles = isnan(s->causes[CW_CAUSE_CYCLES]) ? time * clock : s->causes[CW_CAUSE_CYCLES];
     const double instructions = s->causes[CW_CAUSE_INSTRUCTIONS], bytes = s->causes[CW_CAUSE_BYTES];
     const double work = fmax(instructions, bytes); /* NaN only if both are */
     s->causes[CW_CAUSE_CYCLES] = cycles;
