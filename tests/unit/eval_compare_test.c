@@ -174,6 +174,25 @@ Test(eval_compare, what_captures_are_of)
     cr_expect(c.differences[2].other, "another plan");
 }
 
+/* The second device of a capture is none of the other, which has one. */
+Test(eval_compare, devices_of_one_alone)
+{
+    static const struct cw_pair second[] = {{"name", "Big"}};
+    static const struct cw_gpu_clock slow[] = {{0, 1000, 500, 0}}, fast[] = {{0, 1500, 500, 0}};
+    static const struct cw_gpu_clocks slow_clocks = {1, 1, slow}, fast_clocks = {1, 1, fast};
+    copy();
+    other_devices[1].attributes = second, other_devices[1].attribute_count = 1;
+    data.clocks = &slow_clocks, other.clocks = &fast_clocks;
+    data.clocks_count = other.clocks_count = 1;
+    for (int i = 0; i < 2; i++) {
+        sample_ranges[2].device = other_ranges[2].device = 0;
+        data.device_count = 2 - (uint32_t)i, other.device_count = 1 + (uint32_t)i;
+        compare(CW_BY_KERNEL);
+        cr_assert(c.difference_count == 1, "%u", c.difference_count);
+        cr_expect_str_eq(c.differences[0].what, "devices");
+    }
+}
+
 Test(eval_compare, counters_of_one_alone)
 {
     static struct cw_schema_counter counters[SAMPLE_COUNTERS];
@@ -186,6 +205,15 @@ Test(eval_compare, counters_of_one_alone)
     cr_expect_str_eq(c.differences[0].what, "counters of one alone");
     cr_expect_str_eq(c.differences[0].a, cw_arena_printf(arena, "1: %s", data.schema.counters[0].name));
     cr_expect_str_eq(c.differences[0].b, "1: other__counter");
+    other.schema.counters = data.schema.counters;
+    for (int side = 0; side < 2; side++) { /* what one side lacks is a difference, though it has nothing instead */
+        data.schema.counter_count = SAMPLE_COUNTERS - side;
+        other.schema.counter_count = SAMPLE_COUNTERS - !side;
+        compare(CW_BY_KERNEL);
+        cr_assert(c.difference_count == 1);
+        cr_expect_str_eq(side ? c.differences[0].b : c.differences[0].a, "1: sm__split");
+        cr_expect_str_eq(side ? c.differences[0].a : c.differences[0].b, "none");
+    }
 }
 
 Test(eval_compare, relative_differences)
@@ -193,7 +221,8 @@ Test(eval_compare, relative_differences)
     cr_expect(cw_compare_relative(0, 0) == 0 && cw_compare_relative(5, 5) == 0);
     cr_expect(cw_compare_relative(0, 5) == 1 && cw_compare_relative(4, 5) == 0.2 && cw_compare_relative(-5, 5) == 2);
     cr_expect(cw_compare_relative(INFINITY, INFINITY) == 0 && cw_compare_relative(INFINITY, 1) == 1);
-    cr_expect(isnan(cw_compare_relative(NAN, 1)));
+    cr_expect(cw_compare_relative(-INFINITY, INFINITY) == 1);
+    cr_expect(isnan(cw_compare_relative(NAN, 1)) && isnan(cw_compare_relative(INFINITY, NAN)));
 }
 
 Test(eval_compare, of_a_value_that_overflowed_nobody_knows_whether_it_changed)
@@ -245,6 +274,19 @@ static void expect_change(const struct cw_change *change, double a, double b, do
     cr_expect_float_eq(change->spread, spread, 1e-9, "%g", change->spread);
     cr_expect(change->freedom == freedom, "%u", change->freedom);
     cr_expect_float_eq(change->relative, fabs(b - a) / fmax(a, b), 1e-12);
+}
+
+Test(eval_compare, a_value_of_one_side_alone_did_not_change)
+{
+    for (int i = 0; i < 2; i++) {
+        for (int r = 0; r < SAMPLE_RANGES; r++)
+            set_value(INST, r, i ? INFINITY : 1600);
+        copy();
+        put_other(INST, (const double[]){NAN, NAN, NAN});
+        compare(CW_BY_KERNEL);
+        const struct cw_change change = cw_compare_metric(&c, c.matches, 0);
+        cr_expect(isnan(change.b) && !isnan(change.a) && isnan(change.relative) && !change.changed);
+    }
 }
 
 Test(eval_compare, spreads_of_pairs)
@@ -331,6 +373,8 @@ Test(eval_compare, spreads_of_streamed_launches)
                          squares = pow(650 - mean, 2) + pow(7 - mean, 2) + pow(110 - mean, 2);
             cr_expect(c.match_count == 2 && change.freedom == 3);
             cr_expect_float_eq(change.spread, sqrt((2 * 250 * 250 + squares) / 3 * (1.0 / 2 + 1.0 / 3)), 1e-9);
+            const struct cw_change rate = cw_compare_metric(&c, &c.matches[i], 1);
+            expect_change(&rate, 0.75, 0.75, 0, 3);
         }
 }
 

@@ -316,7 +316,8 @@ Test(eval_gate, limits_of_time_are_those_of_kernels_of_a_size)
         for (int i = 0; i < RUNS; i++) {
             const double off = (i * (k + 2)) % RUNS - 2, part = k == 9 ? 1e-3 : 4e-3 + 2e-3 * (k * k % 7);
             times[k][i] = (struct cw_gate_time){size * (1 + part * off), size * (0.9 + part * off * (k % 3)),
-                                                size * (0.8 + 0.5 * part * off * (k % 4)), k == 3 && i == 4 ? 2 : 3};
+                                                size * (0.8 + 0.5 * part * off * (k % 4)),
+                                                (k == 3 && i == 4) || (k == 5 && i == 0) ? 2 : 3};
             values[0][k][i] = times[k][i].mean;
             values[1][k][i] = MANY - k;
         }
@@ -621,6 +622,9 @@ Test(eval_gate, a_noise_of_one_judges_nothing)
     cr_expect(judgement.compared == judgement.unjudged, "time was judged, the other was not");
     cr_expect(judgement.slowdown.least == 1 && judgement.slowdown.most == 1, "twice the time at 50 %%: %g",
               judgement.slowdown.least);
+    comparison.a.runs = comparison.b.runs = 4;
+    judge_again();
+    cr_expect(judgement.verdict == CW_SAME && judgement.unjudged > 0, "nor for the means of several runs");
 }
 
 Test(eval_gate, what_is_mostly_noise_has_a_floor)
@@ -635,6 +639,7 @@ Test(eval_gate, what_is_mostly_noise_has_a_floor)
     cr_assert(of && of->kernel_count == 2);
     cr_expect(of->kernels[0].noise == 0.005 && of->kernels[0].floor > 990);
     cr_expect(of->kernels[1].noise == 0.005 && of->kernels[1].floor > 9000);
+    cr_expect_float_eq(of->floor, 0.01 * 3814.2, 1e-9, "of new kernels, a hundredth of the greatest mean");
     cr_expect(summary.exact == 2 && summary.noisy == 4 && summary.least == 0.005 && summary.greatest < 1, "%lu %lu",
               (unsigned long)summary.exact, (unsigned long)summary.noisy);
     cr_expect(summary.slowdown.least < 0.1 && summary.slowdown.least_at == 1 && summary.slowdown.most_at == 0);
@@ -889,6 +894,9 @@ Test(eval_gate, slowdowns_that_would_show)
     cr_expect(s.half == 0.4 && s.most_at == 1 && s.least_at == 0);
     struct cw_gate_shown equal[] = {{0.2, 50}, {0.4, 50}};
     cr_expect(cw_gate_slowdown_of(equal, 2).half == 0.2, "half of the time is enough");
+    struct cw_gate_shown alike[] = {{NAN, 1}, {0.3, 1}, {0.3, 1}};
+    s = cw_gate_slowdown_of(alike, 3);
+    cr_expect(s.least_at == 1 && s.most_at == 1, "the first that has it");
     struct cw_gate_shown none[] = {{NAN, 5}};
     s = cw_gate_slowdown_of(none, 1);
     cr_expect(isnan(s.least) && isnan(s.half) && isnan(s.most) && !s.least_at && !s.most_at);
@@ -962,6 +970,7 @@ Test(eval_gate, hostile_rules)
         "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 0, kernels: [{kernel: [], noise: 0}]}}\n",
         "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 0, kernels: [{kernel: k, noise: 0, other: 0}]}}\n",
         "schema: 1\nchip: X\nmetrics: {a: {better: [], noise: 0}}\n",
+        "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 0, other: 0}}\n",
         "schema: 1\nchip: X\nmetrics: {a: {better: less, noise: 0}, a: {better: less, noise: 0}}\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         cr_expect(parse(texts[i]) == CW_ERR_INPUT, "%s", texts[i]);

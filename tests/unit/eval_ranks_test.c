@@ -97,6 +97,8 @@ Test(eval_ranks, outliers_of_a_spread)
                 {{0, 0, 0, 0}, 4, 0},
                 {{90, 95, 100, 105, 110, 140}, 6, 0},
                 {{99, 100, 101, 100, 99, 130, 60}, 7, 2},
+                {{99, 100, 101, 100, 99, 101, 107}, 7, 0},
+                {{99, 100, 101, 100, 99, 101, 108}, 7, 1},
                 {{-100, -100, -100, -100, -104}, 5, 0},
                 {{100, 100, 100, 130}, 4, 1},
                 {{100, 98, 102, 109}, 4, 0},
@@ -131,6 +133,7 @@ Test(eval_ranks, a_lower_clock)
     cr_assert(ranks.straggler_count == 1);
     cr_expect_str_eq(text_of(0), "rank 30 (node) is 13.9 % slower in gemm: its SM clock is 12.0 % lower");
     cr_expect_float_eq(ranks.stragglers[0].lost, 14 * 10, 1e-9, "ns of ten launches");
+    cr_expect(ranks.waited_count == 0, "it waits as long as the others where they meet");
 }
 
 Test(eval_ranks, the_clock_of_the_capture_where_launches_do_not_tell)
@@ -142,6 +145,11 @@ Test(eval_ranks, the_clock_of_the_capture_where_launches_do_not_tell)
     row[3].mean = 115;
     find();
     cr_expect_str_eq(text_of(0), "rank 30 (node) is 13.9 % slower in gemm: its SM clock is 12.0 % lower");
+    row[3].mean = 130; /* cycles are time by clock */
+    find();
+    cr_expect_str_eq(text_of(0),
+                     "rank 30 (node) is 28.7 % slower in gemm: its SM clock is 12.0 % lower; it takes 13.2 % "
+                     "more cycles for the same work");
 }
 
 Test(eval_ranks, more_work)
@@ -237,8 +245,8 @@ static enum cw_status add(const struct fed *list, uint32_t count, const uint32_t
     static const struct cw_pair places[2][2] = {{{"host", "left"}, {"pci", "0a"}}, {{"host", "right"}}};
     static const struct cw_device devices[] = {{.attribute_count = 2, .attributes = places[0]},
                                                {.index = 1, .attribute_count = 1, .attributes = places[1]}};
-    static const struct cw_gpu_clock readings[] = {{.sm_mhz = 1000}, {.sm_mhz = 0}, {.sm_mhz = 1700}};
-    static const struct cw_gpu_clocks clocks[] = {{0, 1, readings + 2}, {1, 2, readings}, {1, 1, readings + 2}};
+    static const struct cw_gpu_clock readings[] = {{.sm_mhz = 1000}, {.sm_mhz = 0}, {.sm_mhz = 1700}, {.sm_mhz = 1500}};
+    static const struct cw_gpu_clocks clocks[] = {{0, 1, readings + 3}, {1, 2, readings}, {1, 1, readings + 2}};
     struct cw_range launches[FED];
     struct cw_pair attributes[FED];
     struct cw_group items[FED];
@@ -300,7 +308,7 @@ Test(eval_ranks, batches_are_put_together)
 {
     static const uint32_t causes[CW_CAUSE__COUNT] = {CLOCK, CYCLES, CW_NO_CAUSE, CW_NO_CAUSE};
     static const uint32_t numbers[] = {2, 7, 10}, row_ranks[] = {1, 2, 0, 1, 2}, row_kernels[] = {0, 0, 1, 1, 1};
-    static const double totals[] = {800, 1800, 1300}, waits[] = {0, 1800, 1000}, clocks[] = {1700, 1350, 1350};
+    static const double totals[] = {800, 1800, 1300}, waits[] = {0, 1800, 1000}, clocks[] = {1500, 1350, 1350};
     static const double row_totals[] = {1800, 1000, 800, NAN, 300}, row_clocks[] = {0, 1, 2, 1, 0};
     static const uint64_t launches[] = {4, 4, 6};
     double values[2];
@@ -430,5 +438,43 @@ Test(eval_ranks, many_values)
         cr_assert(ranks.spreads[m].least == m * 1000.0 && ranks.spreads[m].mean == m * 1000.0 + (LIST - 1) / 2.0 &&
                       ranks.spreads[m].greatest_rank == 0 && ranks.spreads[m].status == 2,
                   "%u", m);
+    cw_ranks_finish(&ranks);
+}
+
+/* A kernel on more ranks than there are metrics, the first and the last of them slow. */
+Test(eval_ranks, more_ranks_than_metrics)
+{
+    enum { LIST = 5000 };
+    static double values[LIST];
+    static int8_t statuses[LIST];
+    static char texts[LIST][12];
+    static struct cw_pair numbers[LIST];
+    static struct cw_range launches[LIST];
+    static struct cw_group items[LIST];
+    static uint32_t index[LIST];
+    static const struct cw_device device = {0};
+    const char *const name = "m";
+    for (uint32_t i = 0; i < LIST; i++) {
+        const double ns = i % (LIST - 1) ? 100 : 200;
+        index[i] = i;
+        values[i] = i;
+        snprintf(texts[i], sizeof texts[i], "%u", i);
+        numbers[i] = (struct cw_pair){"rank", texts[i]};
+        launches[i] = (struct cw_range){.name = "k", .kernel = "k", .attribute_count = 1, .attributes = &numbers[i]};
+        items[i] = (struct cw_group){.name = "k", .count = 1, .timed = 1, .mean = ns, .total = ns, .ranges = &index[i]};
+    }
+    const struct cw_counter_data data = {
+        .device_count = 1, .devices = &device, .range_count = LIST, .ranges = launches};
+    const struct cw_groups groups = {.by = CW_BY_KERNEL, .count = LIST, .items = items, .data = data};
+    const struct cw_result result = {
+        .values = values, .statuses = statuses, .row_count = LIST, .names = &name, .units = &name};
+    cr_assert(cw_ranks_begin(&ranks, CW_BY_KERNEL, &err) == CW_OK);
+    cr_assert(cw_ranks_add(&ranks, &groups, &data, &result, 1, no_causes, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_ranks_compare(&ranks, &err) == CW_OK && ranks.rank_count == LIST && ranks.kernel_count == 1);
+    expect_spread(&ranks.kernels[0].time, LIST, 100, 1, 200, 0, 0, CW_VALUE_OK);
+    expect_spread(&ranks.spreads[0], LIST, 0, 0, LIST - 1, LIST - 1, 0, CW_VALUE_OK);
+    cr_expect(ranks.spreads[0].median == (LIST - 1) / 2.0 && ranks.kernels[0].time.outliers == 2);
+    cr_assert(ranks.straggler_count == 2);
+    cr_expect(ranks.stragglers[0].row == 0 && ranks.stragglers[1].row == LIST - 1 && ranks.stragglers[0].slower == 1);
     cw_ranks_finish(&ranks);
 }
