@@ -460,6 +460,25 @@ Test(counter_data, a_range_has_a_value_for_each_counter)
     cw_writer_free(&out);
 }
 
+/* The durations stand before the values: of the first range, whose last bytes are missing. */
+Test(counter_data, a_range_has_a_duration_for_each_pass)
+{
+    struct cw_edit_chunk chunk;
+    struct cw_writer out;
+    char message[80];
+    cr_assert(read_bytes(sample.data, sample.size) == CW_OK && data.schema.pass_count == 2);
+    const size_t head = 4 + strlen(cw_launch_of(&data, 0)->name) + 4 + strlen(cw_launch_of(&data, 0)->kernel) + 4 + 4 +
+                        8 + 8 + 6 * 4 + 8 + 8;
+    cr_assert(cw_edit_find(sample.data, sample.size, RNGE, &chunk) && chunk.size > head + 16);
+    for (size_t left = 8; left < 16; left++) {
+        cw_writer_init(&out);
+        cw_edit_replace(&out, &sample, RNGE, sample.data + chunk.offset + HEADER, head + left);
+        snprintf(message, sizeof message, "found %zu bytes, expected the durations of 2 passes", left);
+        refused_in(&out, RNGE, HEADER + head, message, __LINE__);
+        cw_writer_free(&out);
+    }
+}
+
 /* The number of passes has no list of its own, and a capture without ranges has no durations either. */
 Test(counter_data, a_hostile_number_of_passes_is_refused)
 {
@@ -550,6 +569,26 @@ static uint32_t search_passes(const struct cw_config_image *plan, uint32_t count
     }
     *whole = some > 0 && all == some && (some == 1 || !c->raw_count);
     return some;
+}
+
+/* A raw counter is there once in a pass, though several domains place it; each domain of a pass has a number. */
+Test(counter_data, copies_of_raw_counters)
+{
+    static const struct cw_placement first[] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}}, second[] = {{2, 1}, {0, 1}, {2, 0}};
+    static const struct cw_config_pass passes[] = {{4, first}, {3, second}};
+    static const struct cw_config_image plan = {.domain_count = 2, .raw_count = 3, .pass_count = 2, .passes = passes};
+    static const struct cw_copy wanted[] = {
+        {0, 0, first}, {1, 2, second + 1}, {0, 0, first + 1}, {0, 0, first + 3}, {1, 2, second}};
+    static const uint32_t ends[] = {0, 2, 3, 5};
+    struct cw_copies copies;
+    cr_assert(cw_copies_list(&copies, &plan, arena));
+    cr_expect(copies.pair_count == 4);
+    for (int r = 0; r < 4; r++)
+        cr_expect(copies.first[r] == ends[r], "%d: %u", r, copies.first[r]);
+    for (int i = 0; i < 5; i++)
+        cr_expect(copies.items[i].pass == wanted[i].pass && copies.items[i].pair == wanted[i].pair &&
+                      copies.items[i].at == wanted[i].at,
+                  "%d: pass %u, pair %u", i, copies.items[i].pass, copies.items[i].pair);
 }
 
 /* The quick way to all counters' passes against the plain one for each, over random plans. */

@@ -82,7 +82,7 @@ static void tear_down(void)
 
 TestSuite(damage, .fini = tear_down);
 
-enum way { PAYLOAD, CHECKSUM, FLAGS, TAG, LONGER, SHORTER, NONSENSE, ZEROS, WAYS };
+enum way { PAYLOAD, CHECKSUM, FLAGS, TAG, FIRST_LETTER, LONGER, SHORTER, NONSENSE, ZEROS, WAYS };
 
 static void damage(uint8_t *bytes, const struct cw_edit_chunk *chunk, enum way way)
 {
@@ -95,6 +95,8 @@ static void damage(uint8_t *bytes, const struct cw_edit_chunk *chunk, enum way w
         at[5] ^= 0x80;
     if (way == TAG)
         at[1] ^= 4;
+    if (way == FIRST_LETTER)
+        at[0] ^= 0x80;
     if (way == LONGER)
         at[8] += 7;
     if (way == SHORTER)

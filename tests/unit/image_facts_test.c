@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/directory.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
@@ -99,6 +100,26 @@ Test(facts, take_four_bytes_where_they_are_whole)
     cr_expect(chunk.size == 1 + 4 * CW_SAMPLE_FACTS && chunk.flags == 1);
     cr_assert(cw_edit_find(sample.data, sample.size, RFCT_2, &chunk) && memcmp(&chunk.type, "RFCT", 4) == 0);
     cr_expect(chunk.size == 1 + 8 * CW_SAMPLE_FACTS);
+}
+
+/* Of a capture in memory, of one in pieces, and of ranges made of another: none of the second fact. */
+Test(facts, that_no_launch_has_are_not_known)
+{
+    struct cw_counter_data pieces;
+    const struct cw_repeats repeats = {0};
+    cr_assert(read_file(&sample) == CW_OK, "%s", text);
+    const struct cw_input input = cw_input_of(sample.data, sample.size, "x.cwd");
+    cr_assert(cw_counter_data_open(&pieces, &input, arena, &err) == CW_OK);
+    data.directory = NULL;
+    for (uint32_t f = 0; f < CW_SAMPLE_FACTS; f++) {
+        cr_expect(cw_fact_is_known(&data, f) == (f != 1), "fact %u", f);
+        cr_expect(cw_fact_is_known(&pieces, f) == (f != 1), "fact %u", f);
+    }
+    double *last = (double *)&data.facts[2 * CW_SAMPLE_RANGES - 1];
+    *last = 7; /* of the last launch alone */
+    cr_expect(cw_fact_is_known(&data, 1));
+    data.repeats = &repeats;
+    cr_expect(!cw_fact_is_known(&data, 0));
 }
 
 static void expect_kept(const double facts[CW_SAMPLE_FACTS], size_t bytes)
@@ -250,15 +271,15 @@ Test(facts, are_merged_with_their_ranges)
         expect_sample(r, r % CW_SAMPLE_RANGES, in_order);
 }
 
-/* The sample with another first name, and the last two exchanged. */
+/* The sample with its last name first, and another one behind those that it has. */
 static void rename_facts(struct cw_writer *to)
 {
     struct cw_writer names;
     cw_writer_init(&names);
     cw_write_u32(&names, CW_SAMPLE_FACTS);
-    cw_write_string(&names, "another");
     cw_write_string(&names, "launch__priority");
     cw_write_string(&names, "launch__shared_mem_per_block_static");
+    cw_write_string(&names, "another");
     cw_edit_replace(to, &sample, FNAM, names.data, names.size);
     cw_writer_free(&names);
 }
@@ -273,7 +294,7 @@ Test(facts, of_other_names_stand_beside_each_other)
     cr_assert(data.range_count == 2 * CW_SAMPLE_RANGES && data.schema.fact_count == 4);
     cr_expect_str_eq(data.schema.fact_names[3], "another");
     for (uint32_t r = 0; r < CW_SAMPLE_RANGES; r++) {
-        static const uint32_t exchanged[] = {3, 2, 1};
+        static const uint32_t exchanged[] = {2, 1, 3};
         expect_sample(r, r, in_order);
         expect_fact(3, r, NAN);
         expect_sample(CW_SAMPLE_RANGES + r, r, exchanged);

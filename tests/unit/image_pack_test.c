@@ -192,6 +192,48 @@ Test(pack, ranks_alike_take_the_least_that_a_reader_takes)
     cw_writer_free(&file);
 }
 
+enum { TURNS = 1000 };
+
+/* Launches whose values go by turns, of two kernels by turns or of one. */
+static size_t packed_by_turns(bool names, bool shapes)
+{
+    static const double durations[] = {1000, NAN};
+    static const struct cw_device_facts facts[COUNTERS];
+    const struct cw_device device = {.facts = facts};
+    struct cw_writer file;
+    cw_writer_init(&file);
+    cw_schema_write_header(&schema, &file);
+    cw_schema_write(&schema, &file);
+    cw_counter_data_write_device(&schema, &device, &file);
+    for (uint32_t i = 0; i < TURNS; i++) {
+        struct cw_value values[COUNTERS + 1];
+        for (uint32_t c = 0; c <= COUNTERS; c++)
+            values[c] = value_of(12345.5 * (1 + i % 2) + c);
+        const struct cw_range range = {.name = names && i % 2 ? "a" : "b",
+                                       .kernel = names && i % 2 ? "a" : "b",
+                                       .process = 1,
+                                       .grid = {1, 1, shapes && i % 2 ? 2 : 1},
+                                       .block = {256, 1, 1},
+                                       .start_ns = 1000 * i,
+                                       .end_ns = 1000 * i + 500,
+                                       .durations = durations};
+        cw_counter_data_write_range(&schema, &range, values, &file);
+    }
+    cw_counter_data_write_end(TURNS, 0, CW_END_EXITED, 0, &file);
+    const struct cw_merge_input one = {"turns", file.data, file.size};
+    sparse.size = 0;
+    cr_assert(cw_merge_sparse(&sparse, &one, 1, &err) == CW_OK, "%s", err.message);
+    cw_writer_free(&file);
+    return sparse.size;
+}
+
+Test(pack, launches_of_a_kernel_are_packed_together)
+{
+    const size_t one = packed_by_turns(false, false), names = packed_by_turns(true, false),
+                 shapes = packed_by_turns(false, true);
+    cr_expect(names + TURNS < one && shapes + TURNS < one, "%zu, %zu and %zu bytes", one, names, shapes);
+}
+
 /* Any range, in any order, as in the file that is not packed. */
 Test(pack, is_read_piece_by_piece)
 {

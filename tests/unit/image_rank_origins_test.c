@@ -78,6 +78,32 @@ Test(rank_origins, more_files_than_are_named)
     expect("[7 4 a b c]");
 }
 
+/* More than the first rooms hold, in files of four ranks; each rank is in two files. */
+Test(rank_origins, of_many_processes)
+{
+    enum { FILES = 100, RANKS = 4 };
+    struct launch launches[RANKS];
+    char numbers[RANKS][8], path[8], text[32];
+    for (uint32_t i = 0; i < 2 * FILES; i++) {
+        for (uint32_t k = 0; k < RANKS; k++) {
+            snprintf(numbers[k], sizeof numbers[k], "%u", i / 2 * RANKS + k);
+            launches[k] = (struct launch){numbers[k], NULL, 1000 * i + k};
+        }
+        snprintf(path, sizeof path, "f%u", i);
+        cr_assert(add(path, i % 2 ? "left" : "right", launches, RANKS) == CW_OK);
+    }
+    struct cw_rank_twice t;
+    size_t at = 0;
+    for (uint32_t rank = 0; rank < FILES * RANKS; rank++) {
+        cr_assert(cw_rank_origins_next(&origins, &at, &t) && t.rank == rank && t.count == 2, "%u", rank);
+        snprintf(text, sizeof text, "f%u f%u", rank / RANKS * 2, rank / RANKS * 2 + 1);
+        cr_expect_str_eq(cw_arena_printf(origins.arena, "%s %s", t.files[0], t.files[1]), text);
+    }
+    cr_expect(!cw_rank_origins_next(&origins, &at, &t));
+    cw_arena_destroy(origins.arena);
+    origins = (struct cw_rank_origins){0};
+}
+
 /* A rank's processes in one file, files of one process, other jobs, and no ranks. */
 Test(rank_origins, what_is_not_twice)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/varint.h"
 #include "image/counter_data.h"
 #include "image/data_chunks.h"
 #include "image/provenance.h"
@@ -254,6 +255,67 @@ Test(trace_data, what_makes_no_sense_is_refused)
         memcpy(payload, head, sizeof head);
         memcpy(payload + sizeof head, wrong[i].columns, wrong[i].size);
         refused(TREC, sizeof head + wrong[i].size, payload, wrong[i].message);
+    }
+}
+
+/* The rows of OpenMP regions, in columns that each suit one form; `different` values in one of them. */
+static size_t write_forms(uint32_t count, uint32_t different)
+{
+    uint64_t odd = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        odd = odd * 6364136223846793005u + 1442695040888963407u;
+        values[0][i] = 1700000000000000000u + 1000000007 * (uint64_t)i * i;
+        values[1][i] = values[0][i] + 500 + i % 2;                     /* near the column before */
+        values[2][i] = i >= 200;                                       /* two runs */
+        values[3][i] = i < different ? odd : values[3][i % different]; /* few of many bytes */
+        values[4][i] = odd;                                            /* any */
+    }
+    for (int f = 0; f < 5; f++)
+        columns[f] = values[f];
+    const size_t before = file.size;
+    cw_trace_write_rows(0, CW_TRACE_OPENMP, count, columns, false, &file);
+    return file.size - before - HEADER - 12;
+}
+
+/* Each column takes the bytes of its shortest form, and one that says which. */
+Test(trace_data, columns_are_in_their_shortest_form)
+{
+    enum { COUNT = 3000 };
+    const size_t size = write_forms(COUNT, 256), more = write_forms(COUNT, 257);
+    size_t wanted = 5 + 2 + 1 + 2 + 1 + 8 * COUNT; /* forms, two runs of 200 and 2,800, and words */
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        wanted += cw_varint_size((values[0][i] - last) << 1) + cw_varint_size((values[1][i] - values[0][i]) << 1);
+        last = values[0][i];
+    }
+    cr_expect(more == wanted + 8 * COUNT, "%zu and not %zu: 257 values are too many for indices", more,
+              wanted + 8 * COUNT);
+    wanted += 2 + COUNT;
+    for (uint32_t i = 0; i < 256; i++)
+        wanted += cw_varint_size(values[3][i]);
+    cr_expect(size == wanted, "%zu and not %zu", size, wanted);
+    cr_assert(read_bytes(&file) == CW_OK, "%s", text);
+    for (size_t block = 0; block < 2; block++) {
+        struct cw_trace_rows rows;
+        cr_assert(cw_trace_read_rows(&rows, &trace, block, &buffer, &err) == CW_OK && rows.count == COUNT);
+        write_forms(COUNT, block ? 257 : 256);
+        for (int f = 0; f < 5; f++)
+            cr_expect(memcmp(rows.columns[f], values[f], COUNT * sizeof(uint64_t)) == 0, "column %d", f);
+    }
+}
+
+/* Equal values are one number, whatever their count, and varints where they are few. */
+Test(trace_data, equal_and_small_values_take_a_byte)
+{
+    for (uint32_t count = 1; count <= 300; count += 299) {
+        for (uint32_t i = 0; i < count; i++)
+            for (int f = 0; f < 5; f++)
+                values[f][i] = f == 3 ? 1 + (i * i * 7 + i / 3) % 127 : 1;
+        for (int f = 0; f < 5; f++)
+            columns[f] = values[f];
+        const size_t before = file.size;
+        cw_trace_write_rows(0, CW_TRACE_OPENMP, count, columns, false, &file);
+        cr_expect(file.size - before == HEADER + 12 + 5 + 4 + count, "%zu", file.size - before);
     }
 }
 
