@@ -167,6 +167,43 @@ Test(pm_data, forms_of_a_column)
     expect_column(&view, 2, CW_MAX, sum);
 }
 
+/* All samples, and all rollups where they differ; the view has loaded other values before. */
+Test(pm_data, a_block_has_nothing_of_the_one_before)
+{
+    static const uint64_t start[] = {9000, 9100, 9200}, end[] = {9100, 9200, 9300};
+    static const double sevens[12] = {7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}, zeros[12];
+    static const double late[12] = {0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0}, none[] = {NAN, NAN, NAN};
+    static const uint8_t full[] = {CW_COLUMN_ROLLUPS, CW_COLUMN_ROLLUPS, CW_COLUMN_ROLLUPS, CW_COLUMN_ROLLUPS};
+    static const uint8_t forms[] = {CW_COLUMN_ROLLUPS, CW_COLUMN_UNAVAILABLE, CW_COLUMN_ROLLUPS, CW_COLUMN_SUMS};
+    const struct cw_block before = {0, 3, 0, false, start, end, {sevens, sevens, sevens, sevens}, full};
+    const struct cw_block block = {0, 3, 0, false, start, end, {zeros, zeros, zeros, late}, forms};
+    struct cw_pm_view view;
+    make(2, false);
+    read_sample();
+    const struct cw_schema schema = data.schema;
+    cw_pm_write_block(&schema, &before, &sample);
+    cw_pm_write_block(&schema, &block, &sample);
+    read_sample();
+    cr_assert(data.pm.block_count == 4 && cw_pm_view_init(&view, &data, arena, &err) == CW_OK);
+    cr_assert(cw_pm_view_load(&view, &data, 2, 0) == 3);
+    for (uint32_t c = 0; c < 4; c++)
+        for (int r = 0; r < CW_ROLLUP_COUNT; r++)
+            expect_column(&view, c, (enum cw_rollup)r, sevens);
+    cr_assert(cw_pm_view_load(&view, &data, 3, 0) == 3);
+    cr_expect(view.columns[0] == CW_COLUMN_ZERO && view.columns[1] == CW_COLUMN_UNAVAILABLE);
+    cr_expect(view.columns[2] == CW_COLUMN_ROLLUPS && view.columns[3] == CW_COLUMN_ZERO, "one greatest value is not 0");
+    for (int r = 0; r < CW_ROLLUP_COUNT; r++) {
+        expect_column(&view, 0, (enum cw_rollup)r, zeros);
+        expect_column(&view, 1, (enum cw_rollup)r, none);
+        expect_column(&view, 2, (enum cw_rollup)r, r == CW_MAX ? late + 6 : zeros);
+        expect_column(&view, 3, (enum cw_rollup)r, zeros);
+    }
+    for (int i = 0; i < 3; i++)
+        cr_expect(view.data.forms[i] == CW_FORM_ZERO && view.data.forms[3 + i] == CW_FORM_UNAVAILABLE &&
+                  view.data.forms[6 + i] == CW_FORM_ROLLUPS && view.data.forms[9 + i] == CW_FORM_ZERO);
+    cw_pm_view_free(&view);
+}
+
 Test(pm_data, times_are_the_wall_clocks)
 {
     read_sample(); /* between the pairs the wall's clock gains 500 ns in a million */

@@ -105,6 +105,48 @@ Test(range_view, values_of_further_passes_go_with_their_range)
     expect_all_ways();
 }
 
+/* Columns 4 and 5 are further passes of counters 0 and 2. A multiplexed launch has one pass, which stands for both. */
+Test(range_view, a_launch_alone_has_the_values_of_its_pass_in_each)
+{
+    enum { COLUMNS = 6, RANGES = 3, OWN = 0, FURTHER = 4 };
+    static const struct cw_pair multiplexed[] = {{"replay", "multiplex"}};
+    struct cw_range_view view;
+    set_up(cw_sample_repeats);
+    cr_assert(cw_schema_columns(&whole.schema) == COLUMNS && whole.range_count == RANGES);
+    uint8_t *forms = (uint8_t *)whole.forms;
+    double *sums = (double *)whole.rollups[CW_SUM], *most = (double *)whole.rollups[CW_MAX];
+    for (uint32_t i = 0; i < RANGES * COLUMNS; i++) {
+        forms[i] = CW_FORM_ROLLUPS;
+        sums[i] = 100 + i, most[i] = 200 + i;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        struct cw_range *range = (struct cw_range *)&whole.ranges[i];
+        range->attributes = multiplexed, range->attribute_count = 1;
+    }
+    forms[OWN * RANGES] = CW_FORM_NOT_COLLECTED;             /* the first has the further pass of counter 0, */
+    forms[(FURTHER + 1) * RANGES + 1] = CW_FORM_MULTIPLEXED; /* and the second a mean beside its own of counter 2 */
+    forms[2 * RANGES + 1] = CW_FORM_NOT_COLLECTED;
+    forms[2 * RANGES] = CW_FORM_MULTIPLEXED;
+    for (int alone = 0; alone < 2; alone++) {
+        cr_assert(cw_range_view_init(&view, &whole, arena, &err) == CW_OK);
+        view.alone = alone;
+        cr_assert(cw_range_view_load(&view, 0, NULL, RANGES) == CW_OK);
+        for (uint32_t c = 0; c < COLUMNS; c++)
+            for (uint32_t i = 0; i < RANGES; i++) {
+                const uint32_t at = c * RANGES + i;
+                const uint32_t from = !alone                       ? at
+                                      : c == OWN && i == 0         ? FURTHER * RANGES
+                                      : c == FURTHER && i == 1     ? OWN * RANGES + 1
+                                      : c == FURTHER + 1 && i == 1 ? 2 * RANGES + 1
+                                                                   : at;
+                cr_expect(view.data.forms[at] == forms[from], "column %u, range %u: %u", c, i, view.data.forms[at]);
+                cr_expect(view.data.rollups[CW_SUM][at] == sums[from] && view.data.rollups[CW_MAX][at] == most[from],
+                          "column %u, range %u: %g", c, i, view.data.rollups[CW_SUM][at]);
+            }
+        cw_range_view_free(&view);
+    }
+}
+
 Test(range_view, facts_go_with_their_range)
 {
     set_up(cw_sample_facts);
