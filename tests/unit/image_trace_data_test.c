@@ -123,6 +123,88 @@ Test(trace_data, every_kind_comes_back)
     }
 }
 
+/* Columns that one row alone makes unequal, written either way. */
+Test(trace_data, one_row_may_differ)
+{
+    enum { COUNT = 5 };
+    struct cw_trace_rows rows;
+    for (uint32_t other = 0; other < COUNT; other++)
+        for (int plain = 0; plain < 2; plain++) {
+            for (int f = 0; f < 5; f++) {
+                for (uint32_t i = 0; i < COUNT; i++)
+                    values[f][i] = f == 2 ? i == other : 70000000000 + (i == other);
+                columns[f] = values[f];
+            }
+            cw_trace_write_rows(0, CW_TRACE_OPENMP, COUNT, columns, plain, &file);
+        }
+    cr_assert(read_bytes(&file) == CW_OK && trace.block_count == 2 * COUNT, "%s", text);
+    for (uint32_t block = 0; block < 2 * COUNT; block++) {
+        cr_assert(cw_trace_read_rows(&rows, &trace, block, &buffer, &err) == CW_OK && rows.count == COUNT);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const bool differs = i == block / 2;
+            cr_expect(cw_trace_get(&rows, CW_FIELD_START, i) == 70000000000u + differs, "block %u, row %u", block, i);
+            cr_expect(cw_trace_get(&rows, CW_FIELD_COUNT, i) == 70000000000u + differs, "block %u, row %u", block, i);
+            cr_expect(cw_trace_get(&rows, CW_FIELD_TYPE, i) == differs, "block %u, row %u", block, i);
+        }
+    }
+}
+
+/* Fields up to the last that is wanted, in the order of the kind; the others are not known. */
+Test(trace_data, some_fields_are_read)
+{
+    bool wanted[CW_FIELD__COUNT] = {false};
+    struct cw_trace_rows rows;
+    write_kind(CW_TRACE_KERNEL, 10, false);
+    cr_assert(read_bytes(&file) == CW_OK, "%s", text);
+    for (uint32_t last = 0; last < cw_trace_kinds[CW_TRACE_KERNEL].field_count; last++) {
+        memset(wanted, 0, sizeof wanted);
+        wanted[cw_trace_kinds[CW_TRACE_KERNEL].fields[last]] = true;
+        wanted[CW_FIELD_NOTE] = true; /* a kernel has none */
+        cr_assert(cw_trace_read_some(&rows, &trace, 0, wanted, &buffer, &err) == CW_OK && rows.count == 10);
+        fill(CW_TRACE_KERNEL, 10);
+        for (uint32_t f = 0; f < cw_trace_kinds[CW_TRACE_KERNEL].field_count; f++) {
+            const enum cw_trace_field field = (enum cw_trace_field)cw_trace_kinds[CW_TRACE_KERNEL].fields[f];
+            for (uint32_t i = 0; i < 10; i++)
+                cr_expect(cw_trace_get(&rows, field, i) ==
+                              (f <= last ? values[f][i] : cw_trace_unknown(cw_trace_fields[field].type)),
+                          "field %u of %u, row %u", f, last, i);
+        }
+    }
+}
+
+/* As the agent takes them, without a file. */
+Test(trace_data, rows_are_decoded_alone)
+{
+    struct cw_edit_chunk chunk;
+    struct cw_reader in;
+    struct cw_trace_rows rows;
+    write_kind(CW_TRACE_COPY, 6, false);
+    cr_assert(cw_edit_find(file.data, file.size, TREC, &chunk));
+    uint8_t *payload = file.data + chunk.offset + HEADER;
+    cw_reader_init(&in, payload, chunk.size, "", 0, &err);
+    cr_assert(cw_trace_rows_decode(&rows, &in, 4, &buffer) == CW_OK, "%s", err.message);
+    cr_assert(rows.process == 0 && rows.kind == CW_TRACE_COPY && rows.count == 6);
+    fill(CW_TRACE_COPY, 6);
+    for (uint32_t f = 0; f < cw_trace_kinds[CW_TRACE_COPY].field_count; f++)
+        for (uint32_t i = 0; i < 6; i++)
+            cr_expect(cw_trace_get(&rows, (enum cw_trace_field)cw_trace_kinds[CW_TRACE_COPY].fields[f], i) ==
+                      values[f][i]);
+    err = (struct cw_error)CW_ERROR_INIT;
+    cw_reader_init(&in, payload, chunk.size, "", 0, &err);
+    cr_expect(cw_trace_rows_decode(&rows, &in, 3, &buffer) == CW_ERR_INPUT && strstr(err.message, "found text 3"), "%s",
+              err.message);
+    cw_store_u32(payload + 8, 0);
+    err = (struct cw_error)CW_ERROR_INIT;
+    cw_reader_init(&in, payload, chunk.size, "", 0, &err);
+    cr_expect(cw_trace_rows_decode(&rows, &in, 4, &buffer) == CW_ERR_INPUT && strstr(err.message, "found 0 rows"), "%s",
+              err.message);
+    cw_store_u32(payload + 4, CW_TRACE_KIND__COUNT);
+    err = (struct cw_error)CW_ERROR_INIT;
+    cw_reader_init(&in, payload, chunk.size, "", 0, &err);
+    cr_expect(cw_trace_rows_decode(&rows, &in, 4, &buffer) == CW_ERR_INPUT && strstr(err.message, "of rows, expected"),
+              "%s", err.message);
+}
+
 /* All equal rows would cost a reader far more than their bytes: they take a byte for 64 values at least. */
 Test(trace_data, equal_rows_are_not_too_dense)
 {
