@@ -86,7 +86,7 @@ struct comparing {
     struct cw_difference *list;
     uint32_t count;
     struct cw_arena *arena;
-    bool good; /* false when out of memory */
+    bool enough; /* false when out of memory */
 };
 
 const char *cw_difference_side(const char *side)
@@ -98,7 +98,7 @@ static void differ(struct comparing *c, const char *what, const char *a, const c
 {
     if (a && b && strcmp(a, b) != 0)
         c->list[c->count++] = (struct cw_difference){what, a, b, other};
-    c->good = c->good && a && b;
+    c->enough = c->enough && a && b;
 }
 
 static void differ_in_number(struct comparing *c, const char *what, uint64_t a, uint64_t b, bool other)
@@ -135,7 +135,7 @@ static void differ_in_counters(struct comparing *c, const struct cw_schema *a, c
     const char **x = sorted_counters(a, c->arena), **y = sorted_counters(b, c->arena);
     uint32_t i = 0, k = 0, left = 0, right = 0;
     const char *first = NULL, *second = NULL;
-    c->good = c->good && x && y;
+    c->enough = c->enough && x && y;
     while (x && y && (i < a->counter_count || k < b->counter_count)) {
         const int order = i == a->counter_count ? 1 : k == b->counter_count ? -1 : strcmp(x[i], y[k]);
         if (order < 0 && !left++)
@@ -164,7 +164,7 @@ static void differ_in_meanings(struct comparing *c, const struct cw_schema *a, c
     struct cw_meaning *sorted = cw_arena_alloc(c->arena, b->meaning_count, sizeof *sorted);
     const char *first = NULL;
     uint32_t count = 0;
-    c->good = c->good && sorted;
+    c->enough = c->enough && sorted;
     if (!sorted || !b->meaning_count)
         return;
     memcpy(sorted, b->meanings, b->meaning_count * sizeof *sorted);
@@ -259,7 +259,7 @@ static enum cw_status compare_captures(const struct cw_difference **differences,
     differ(&c, "capture", a->complete ? "complete" : "incomplete", b->complete ? "complete" : "incomplete", false);
     *differences = c.list;
     *count = c.count;
-    return c.good ? CW_OK : cw_error_nomem(err);
+    return c.enough ? CW_OK : cw_error_nomem(err);
 }
 
 /* ---- which group is which ---------------------------------------------------------------------------------------- */
