@@ -88,3 +88,24 @@ Test(eval_gate_learn, new_kernels_have_the_limit_of_most)
         cr_expect_float_eq(of->floor, noisy > MOST_KERNELS / 2 ? 0.01 * greatest : 0, 1e-9, "%d: %g", noisy, of->floor);
     }
 }
+
+/* Whichever of them comes first. */
+Test(eval_gate_learn, kernels_of_one_label_have_the_widest_limit)
+{
+    static const char *const kernels[] = {"a", "b", "a", "a"}, *const metrics[] = {"time", "x__sectors.sum"};
+    for (int wide = 0; wide < MOST_KERNELS; wide++) {
+        double values[2][MOST_KERNELS][RUNS];
+        for (int k = 0; k < MOST_KERNELS; k++)
+            for (int i = 0; i < RUNS; i++) {
+                values[0][k][i] = 1e6 + (i == 0) * (k == wide ? 3e4 : 2e4);
+                values[1][k][i] = 1000 + (i == 0) * (k == wide ? 60 : 20);
+            }
+        learn(metrics, 2, kernels, MOST_KERNELS, &values[0][0][0]);
+        for (uint32_t m = 0; m < 2; m++) {
+            const struct cw_gate_metric *of = &rules.metrics[m];
+            cr_assert(rules.metric_count == 2 && of->kernel_count == 1, "%d: %u", wide, of->kernel_count);
+            cr_expect_str_eq(of->kernels[0].label, wide == 1 ? "a" : "b", "%d: the other has the limit of most", wide);
+            cr_expect(of->kernels[0].noise < of->noise);
+        }
+    }
+}

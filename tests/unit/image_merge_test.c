@@ -316,26 +316,32 @@ Test(merge, every_failing_allocation_is_reported)
     expect_failing_allocations(&sample, &sample);
 }
 
-/* A trace of one process on the device 4, which it calls 0, with one kernel of this start; `lists` of kinds. */
-static void write_trace(struct cw_writer *to, uint32_t pid, uint64_t start, int lists)
+/* One process on a device, which it calls 0, with one kernel of this start. */
+static void write_process(struct cw_writer *to, uint32_t pid, uint64_t start, uint32_t device)
 {
     static const char *const texts[] = {"gemm"};
-    static const struct cw_trace_device devices[] = {{0, 4}};
-    const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_TRACE};
-    const struct cw_device device = {.index = 4};
+    const struct cw_trace_device devices[] = {{0, device}};
     const struct cw_trace_process process = {.pid = pid, .device_count = 1, .devices = devices};
     const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX], one = 1;
     for (uint32_t f = 0; f < cw_trace_kinds[CW_TRACE_KERNEL].field_count; f++)
         columns[f] = cw_trace_kinds[CW_TRACE_KERNEL].fields[f] == CW_FIELD_START ? &start : &one;
+    cw_trace_write_process(0, &process, to);
+    cw_trace_write_texts(0, 1, texts, 1, to);
+    cw_trace_write_rows(0, CW_TRACE_KERNEL, 1, columns, false, to);
+}
+
+/* A trace of a process on the device 4; `lists` of kinds. */
+static void write_trace(struct cw_writer *to, uint32_t pid, uint64_t start, int lists)
+{
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_TRACE};
+    const struct cw_device device = {.index = 4};
     cw_writer_init(to);
     cw_schema_write_header(&schema, to);
     cw_schema_write(&schema, to);
     for (int i = 0; i < lists; i++)
         cw_trace_write_kinds(to);
     cw_counter_data_write_device(&schema, &device, to);
-    cw_trace_write_process(0, &process, to);
-    cw_trace_write_texts(0, 1, texts, 1, to);
-    cw_trace_write_rows(0, CW_TRACE_KERNEL, 1, columns, false, to);
+    write_process(to, pid, start, 4);
     cw_counter_data_write_end(0, 0, CW_END_EXITED, 0, to);
 }
 
@@ -365,6 +371,29 @@ Test(merge, processes_of_traces_stay_apart)
     cw_trace_buffer_free(&buffer);
     cw_writer_free(&first);
     cw_writer_free(&second);
+}
+
+Test(merge, rows_beside_samples_stay_with_them)
+{
+    struct cw_writer pm;
+    struct cw_trace trace;
+    cw_writer_init(&pm);
+    cw_sample_pm(&pm, 2, false);
+    cw_trace_write_kinds(&pm);
+    write_process(&pm, 70, 1000, 0);
+    cw_counter_data_write_end(0, 4, CW_END_EXITED, 0, &pm);
+    cr_assert(merge(&pm, &pm) == CW_OK, "%s", err.message);
+    const struct cw_counter_data data = read_result();
+    cr_expect(data.complete && data.pm.sample_count == 8 && data.device_count == 2);
+    cr_assert(cw_trace_read(&trace, data.devices, data.device_count, out.data, out.size, "merged", arena, &err) ==
+                  CW_OK,
+              "%s", err.message);
+    cr_assert(trace.process_count == 2 && trace.block_count == 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_expect(trace.processes[i].pid == 70 && cw_trace_device(&trace, i, 0) == i);
+        cr_expect_str_eq(cw_trace_text(&trace, i, 1), "gemm");
+    }
+    cw_writer_free(&pm);
 }
 
 Test(merge, failing_allocations_of_traces_are_reported)

@@ -249,6 +249,10 @@ Test(pm_data, windows_have_the_times_of_samples)
     out.data[chunk.offset + HEADER + 5] = 0xff; /* of when it starts */
     cw_edit_fix_checksums(out.data, out.size);
     refused_in(&out, WNDW, HEADER + 12, "found a window that ends 61512 ns before it begins, expected none", __LINE__);
+    out.data[chunk.offset + HEADER + 5] = 3;
+    out.data[chunk.offset + HEADER] = 9;
+    cw_edit_fix_checksums(out.data, out.size);
+    refused_in(&out, WNDW, HEADER, "found device 9, expected one with a DEVC chunk", __LINE__);
     cw_writer_free(&out);
     read_sample();
     cr_expect(data.pm.window_count == 0);
