@@ -143,6 +143,9 @@ Test(eval_compare, dust_is_little_of_what_its_unit_has)
     cr_expect(change.changed && weight < CW_DUST && weight > CW_DUST / 2, "%g", weight);
     greatest[c.units[0]] = 100;
     cr_expect(cw_compare_weight(&c, 0, &change, greatest) > CW_DUST);
+    greatest[c.units[0]] = 0; /* nothing is known of the unit's values */
+    change.b = change.a;
+    cr_expect(cw_compare_weight(&c, 0, &change, greatest) == INFINITY);
 }
 
 Test(eval_compare, raw_counters_that_a_name_stood_for)

@@ -109,3 +109,25 @@ Test(eval_gate_learn, kernels_of_one_label_have_the_widest_limit)
         }
     }
 }
+
+/* More launches than are read at a time. */
+Test(eval_gate_learn, times_of_many_launches)
+{
+    enum { MANY = 10000 };
+    static struct cw_range ranges[MANY];
+    static double durations[MANY], known[MANY];
+    static uint32_t index[MANY];
+    struct cw_error err = CW_ERROR_INIT;
+    struct cw_gate_time *times;
+    for (uint32_t i = 0; i < MANY; i++) {
+        durations[i] = known[i] = 1000 + i;
+        index[i] = i;
+        ranges[i] = (struct cw_range){.name = "", .kernel = "", .durations = &durations[i]};
+    }
+    const struct cw_group all = {.count = MANY, .ranges = index};
+    const struct cw_counter_data of = {.schema.pass_count = 1, .range_count = MANY, .ranges = ranges};
+    const struct cw_side side = {.groups = {.count = 1, .items = &all, .durations = known}, .runs = 1, .data = &of};
+    cr_assert(cw_gate_times_make(&times, &side, arena, &err) == CW_OK, "%s", err.message);
+    cr_expect(times[0].mean == 1000 + (MANY - 1) / 2.0 && times[0].median == times[0].mean, "%g", times[0].mean);
+    cr_expect(times[0].least == 1000 && times[0].count == MANY);
+}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/counter_data.h"
+#include "image/fields.h"
 #include "image/provenance.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
@@ -470,6 +471,13 @@ Test(counter_data, a_range_has_a_duration_for_each_pass)
     const size_t head = 4 + strlen(cw_launch_of(&data, 0)->name) + 4 + strlen(cw_launch_of(&data, 0)->kernel) + 4 + 4 +
                         8 + 8 + 6 * 4 + 8 + 8;
     cr_assert(cw_edit_find(sample.data, sample.size, RNGE, &chunk) && chunk.size > head + 16);
+    for (size_t size = 4; size < head; size++) { /* what the launch is ends too early */
+        cw_writer_init(&out);
+        cw_edit_replace(&out, &sample, RNGE, sample.data + chunk.offset + HEADER, size);
+        cr_expect(read_bytes(out.data, out.size) == CW_ERR_INPUT && strstr(text, " bytes, expected "), "%zu bytes: %s",
+                  size, text);
+        cw_writer_free(&out);
+    }
     for (size_t left = 8; left < 16; left++) {
         cw_writer_init(&out);
         cw_edit_replace(&out, &sample, RNGE, sample.data + chunk.offset + HEADER, head + left);
@@ -533,6 +541,19 @@ Test(counter_data, names_and_keys_are_there_once)
             refused_in(&out, DEVC, HEADER + 4, "found a count of 1025 attributes, expected at most 1024", __LINE__);
     }
     cw_writer_free(&out);
+}
+
+Test(counter_data, pairs_are_copied)
+{
+    char key[] = "a", value[] = "x";
+    const struct cw_pair pairs[] = {{"rank", "3"}, {key, value}, {"b", ""}};
+    const struct cw_pair *copy = cw_pairs_copy(pairs, 3, arena);
+    cr_assert(copy);
+    key[0] = value[0] = '?';
+    cr_expect_str_eq(cw_pair_find(copy, 3, "rank"), "3");
+    cr_expect_str_eq(cw_pair_find(copy, 3, "a"), "x");
+    cr_expect_str_eq(cw_pair_find(copy, 3, "b"), "");
+    cr_expect_null(cw_pair_find(copy, 2, "b"));
 }
 
 static enum cw_status read_in(struct cw_arena *own, struct cw_error *why)
