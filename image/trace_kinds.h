@@ -129,7 +129,26 @@ uint64_t cw_trace_unknown(enum cw_trace_type type);
     X(DROPPED, "dropped", NUMBER)                                                                                      \
     X(UNTIMED, "untimed", NUMBER) /* recorded, but without times */                                                    \
     X(NOTE, "note", TEXT)                                                                                              \
-    X(EVENT_HANDLE, "event_handle", ADDRESS) /* of a CUDA event, in a call; a later event may have it again */
+    X(EVENT_HANDLE, "event_handle", ADDRESS) /* of a CUDA event, in a call; a later event may have it again */         \
+    X(GRID_ID, "grid_id", NUMBER)                                                                                      \
+    X(COMPLETED, "completed", TIME) /* the kernel and the kernels that it launched were done, if later than end */     \
+    X(SHARED_CONFIG, "shared_config", TEXT) /* width of the banks of shared memory, as the program asked */            \
+    X(SHARED_OPTIN, "shared_optin", NUMBER) /* 1: the program raised the kernel's limit of dynamic shared memory */    \
+    X(RUNTIME_CORRELATION, "runtime_correlation", NUMBER) /* of the runtime call, if it has a number of its own */     \
+    X(PC, "pc", ADDRESS)                                  /* the code that allocated, or that the fault interrupted */ \
+    X(POOL_PROCESS, "pool_process", NUMBER)               /* the process that made an imported pool */                 \
+    X(POOL_MANAGED, "pool_managed", NUMBER)               /* 1: of managed memory */                                   \
+    X(POOL_KEPT, "pool_kept", BYTES)                      /* a trim leaves so much in the pool, at least */            \
+    X(ON_CPU, "on_cpu", NUMBER)                           /* 1: the CPU thrashes, or is throttled */                   \
+    X(END_DEVICE, "end_device", DEVICE)                   /* ran the last node */                                      \
+    X(END_CONTEXT, "end_context", NUMBER)                                                                              \
+    X(COMMAND_BUFFER, "command_buffer", NUMBER) /* room that is left in it */                                          \
+    X(LINK_ACCESS, "link_access", TEXT)         /* of NVLink, as "peer,system_atomics" */                              \
+    X(NVLINK_VERSION, "nvlink_version", NUMBER)                                                                        \
+    X(PCIE_RATE, "pcie_rate", NUMBER)   /* GT/s */                                                                     \
+    X(PCI_VENDOR, "pci_vendor", NUMBER) /* of a bridge */                                                              \
+    X(PCI_DEVICE, "pci_device", NUMBER)                                                                                \
+    X(SECONDARY_BUS, "secondary_bus", NUMBER) /* the bus below a bridge */
 
 enum cw_trace_field {
 #define X(id, name, type) CW_FIELD_##id,

@@ -82,15 +82,16 @@ static void end_output(void)
     cr_assert(cw_trace_output_end(&output, &program, &err) == CW_OK, "%s", err.message);
 }
 
-/* What a program sends: texts and rows of overheads, whose first two columns are the time and `type`. */
+/* What a program sends: texts and rows of overheads, each of whose texts is `type`, and everything else the time. */
 static enum cw_status send(uint32_t process, uint32_t first, const char *text, uint32_t rows, uint64_t type)
 {
     static uint64_t values[CW_TRACE_ROWS_MAX], types[CW_TRACE_ROWS_MAX];
     const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
     struct cw_writer message;
     struct cw_reader in;
-    for (uint32_t f = 0; f < CW_TRACE_KIND_FIELDS_MAX; f++)
-        columns[f] = f == 2 ? types : values;
+    const struct cw_trace_kind_info *kind = &cw_trace_kinds[CW_TRACE_OVERHEAD];
+    for (uint32_t f = 0; f < kind->field_count; f++)
+        columns[f] = cw_trace_fields[kind->fields[f]].type == CW_TRACE_TEXT ? types : values;
     for (uint32_t i = 0; i < rows; i++) {
         values[i] = 1000 + 3 * i;
         types[i] = type;

@@ -1,6 +1,7 @@
 /* What CUPTI's records and the program's ranges become in a trace, as the agent gets it. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -642,6 +643,190 @@ Test(trace, fields_of_newer_records)
     cr_expect_str_eq(text(CW_TRACE_CONTEXT, CW_FIELD_TYPE), "green");
     cr_expect_eq(last(CW_TRACE_CONTEXT, CW_FIELD_PARENT), 1);
     cr_expect_eq(last(CW_TRACE_CONTEXT, CW_FIELD_MULTIPROCESSORS), 16);
+}
+
+/* Launches of one kernel with and without a higher limit of shared memory have two shapes. */
+Test(trace, kernels_say_how_they_use_shared_memory)
+{
+    begin(GPU, NULL);
+    CUpti_ActivityKernel9 k = kernel(1000);
+    record(&k, sizeof k, 1);
+    k.sharedMemoryConfig = CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
+    k.shmemLimitConfig = CUPTI_FUNC_SHMEM_LIMIT_OPTIN;
+    k.gridId = 9;
+    k.completed = k.end + 5;
+    record(&k, sizeof k, 1);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_SHAPE], 2);
+    cr_expect_str_eq(heard.texts[first(CW_TRACE_SHAPE, CW_FIELD_SHARED_CONFIG)], "default");
+    cr_expect_str_eq(text(CW_TRACE_SHAPE, CW_FIELD_SHARED_CONFIG), "eight_bytes");
+    cr_expect(first(CW_TRACE_SHAPE, CW_FIELD_SHARED_OPTIN) == 0 && last(CW_TRACE_SHAPE, CW_FIELD_SHARED_OPTIN) == 1);
+    cr_expect_eq(first(CW_TRACE_KERNEL, CW_FIELD_GRID_ID), CW_TRACE_UNKNOWN);
+    cr_expect_eq(first(CW_TRACE_KERNEL, CW_FIELD_COMPLETED), 0);
+    cr_expect_eq(last(CW_TRACE_KERNEL, CW_FIELD_GRID_ID), 9);
+    cr_expect_eq(last(CW_TRACE_KERNEL, CW_FIELD_COMPLETED), 1015);
+}
+
+/* The runtime's number is there if it is another one. */
+Test(trace, copies_name_the_call_of_the_runtime)
+{
+    CUpti_ActivityMemcpy5 m = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY, .correlationId = 7, .runtimeCorrelationId = 7};
+    begin(CW_TRACE_BIT(CW_TRACE_COPY), NULL);
+    record(&m, sizeof m, 1);
+    m.runtimeCorrelationId = 6;
+    record(&m, sizeof m, 1);
+    end();
+    cr_expect_eq(first(CW_TRACE_COPY, CW_FIELD_RUNTIME_CORRELATION), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_COPY, CW_FIELD_RUNTIME_CORRELATION), 6);
+}
+
+Test(trace, pools_may_be_of_another_process)
+{
+    CUpti_ActivityMemory3 m = {.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
+                               .PC = 0x400123,
+                               .memoryPoolConfig = {.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL,
+                                                    .pool.size = 4096,
+                                                    .utilizedSize = 64}};
+    CUpti_ActivityMemoryPool3 p = {.kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL,
+                                   .memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED,
+                                   .memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL,
+                                   .minBytesToKeep = 512,
+                                   .size = 4096,
+                                   .isManagedPool = 1};
+    begin(CW_TRACE_BIT(CW_TRACE_ALLOCATION) | CW_TRACE_BIT(CW_TRACE_POOL), NULL);
+    record(&m, sizeof m, 1);
+    m.memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED;
+    m.memoryPoolConfig.pool.processId = 77;
+    m.PC = 0;
+    record(&m, sizeof m, 1);
+    record(&p, sizeof p, 1);
+    p.memoryPoolOperationType = CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED;
+    p.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED;
+    record(&p, sizeof p, 1);
+    end();
+    cr_expect_eq(first(CW_TRACE_ALLOCATION, CW_FIELD_PC), 0x400123);
+    cr_expect_eq(first(CW_TRACE_ALLOCATION, CW_FIELD_POOL_BYTES), 4096);
+    cr_expect_eq(first(CW_TRACE_ALLOCATION, CW_FIELD_POOL_PROCESS), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_ALLOCATION, CW_FIELD_PC), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_ALLOCATION, CW_FIELD_POOL_BYTES), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_ALLOCATION, CW_FIELD_POOL_USED), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_ALLOCATION, CW_FIELD_POOL_PROCESS), 77);
+    cr_expect_eq(first(CW_TRACE_POOL, CW_FIELD_POOL_KEPT), 512);
+    cr_expect_eq(first(CW_TRACE_POOL, CW_FIELD_POOL_MANAGED), 1);
+    cr_expect_eq(first(CW_TRACE_POOL, CW_FIELD_POOL_BYTES), 4096);
+    cr_expect_eq(last(CW_TRACE_POOL, CW_FIELD_POOL_KEPT), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_POOL, CW_FIELD_POOL_BYTES), CW_TRACE_UNKNOWN);
+    cr_expect_str_eq(text(CW_TRACE_POOL, CW_FIELD_POOL_TYPE), "imported");
+}
+
+/* A fault of the CPU has its instruction, and contention may be the CPU's and that of a GPU beyond the 32nd. */
+Test(trace, unified_memory_says_who_contends)
+{
+    CUpti_ActivityUnifiedMemoryCounter3 u = {.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+                                             .counterKind =
+                                                 CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT,
+                                             .start = 10,
+                                             .value = 0x400456};
+    prepare();
+    cw_inject->api.cuptiActivityConfigureUnifiedMemoryCounter = NULL;
+    start(CW_TRACE_BIT(CW_TRACE_UNIFIED));
+    record(&u, sizeof u, 1);
+    u.counterKind = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING;
+    u.flags = CUPTI_ACTIVITY_FLAG_THRASHING_IN_CPU;
+    u.processors[0] = 1;
+    u.processors[1] = 2;
+    record(&u, sizeof u, 1);
+    end();
+    cr_expect_eq(first(CW_TRACE_UNIFIED, CW_FIELD_PC), 0x400456);
+    cr_expect_eq(first(CW_TRACE_UNIFIED, CW_FIELD_VALUE), 1);
+    cr_expect_eq(first(CW_TRACE_UNIFIED, CW_FIELD_ON_CPU), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_UNIFIED, CW_FIELD_PC), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_UNIFIED, CW_FIELD_ON_CPU), 1);
+    cr_expect_str_eq(text(CW_TRACE_UNIFIED, CW_FIELD_DEVICES), "0,65");
+}
+
+/* The first and the last node may run on other GPUs, or on the host. */
+Test(trace, graphs_begin_and_end_somewhere)
+{
+    CUpti_ActivityGraphTrace2 g = {.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
+                                   .start = 10,
+                                   .end = 20,
+                                   .deviceId = 0,
+                                   .contextId = 1,
+                                   .endDeviceId = 1,
+                                   .endContextId = 2};
+    flags = 0;
+    begin(CW_TRACE_BIT(CW_TRACE_GRAPH), NULL);
+    record(&g, sizeof g, 1);
+    g.deviceId = g.contextId = g.endDeviceId = g.endContextId = INT_MAX;
+    record(&g, sizeof g, 1);
+    end();
+    cr_expect(first(CW_TRACE_GRAPH, CW_FIELD_DEVICE) == 0 && first(CW_TRACE_GRAPH, CW_FIELD_CONTEXT) == 1);
+    cr_expect(first(CW_TRACE_GRAPH, CW_FIELD_END_DEVICE) == 1 && first(CW_TRACE_GRAPH, CW_FIELD_END_CONTEXT) == 2);
+    cr_expect_eq(last(CW_TRACE_GRAPH, CW_FIELD_DEVICE), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_GRAPH, CW_FIELD_CONTEXT), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_GRAPH, CW_FIELD_END_DEVICE), CW_TRACE_UNKNOWN);
+}
+
+/* What the data of a full command buffer take is freed, whether there is a row or not. */
+Test(trace, overheads_are_of_a_thread_or_a_stream)
+{
+    CUpti_ActivityOverhead3 o = {.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
+                                 .overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE,
+                                 .objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
+                                 .objectId.pt = {.threadId = 5},
+                                 .start = 10,
+                                 .end = 20};
+    begin(CW_TRACE_BIT(CW_TRACE_OVERHEAD), NULL);
+    record(&o, sizeof o, 1);
+    CUpti_ActivityOverheadCommandBufferFullData *data = malloc(sizeof *data);
+    cr_assert_not_null(data);
+    *data = (CUpti_ActivityOverheadCommandBufferFullData){
+        .commandBufferLength = 3, .channelID = 8, .channelType = CUPTI_CHANNEL_TYPE_COMPUTE};
+    o.overheadKind = CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL;
+    o.objectKind = CUPTI_ACTIVITY_OBJECT_STREAM;
+    o.objectId.dcs.deviceId = 0;
+    o.objectId.dcs.contextId = 1;
+    o.objectId.dcs.streamId = 7;
+    o.overheadData = data;
+    record(&o, sizeof o, 1);
+    end();
+    cr_expect_eq(first(CW_TRACE_OVERHEAD, CW_FIELD_THREAD), 5);
+    cr_expect_eq(first(CW_TRACE_OVERHEAD, CW_FIELD_DEVICE), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_OVERHEAD, CW_FIELD_THREAD), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_OVERHEAD, CW_FIELD_DEVICE), 0);
+    cr_expect_eq(last(CW_TRACE_OVERHEAD, CW_FIELD_CONTEXT), 1);
+    cr_expect_eq(last(CW_TRACE_OVERHEAD, CW_FIELD_STREAM), 7);
+    cr_expect_eq(last(CW_TRACE_OVERHEAD, CW_FIELD_CHANNEL), 8);
+    cr_expect_eq(last(CW_TRACE_OVERHEAD, CW_FIELD_COMMAND_BUFFER), 3);
+    cr_expect_str_eq(text(CW_TRACE_OVERHEAD, CW_FIELD_CHANNEL_TYPE), "compute");
+}
+
+Test(trace, links_say_what_they_can)
+{
+    const CUpti_ActivityNvLink4 n = {.kind = CUPTI_ACTIVITY_KIND_NVLINK,
+                                     .nvlinkVersion = 4,
+                                     .typeDev0 = CUPTI_DEV_TYPE_GPU,
+                                     .typeDev1 = CUPTI_DEV_TYPE_NPU,
+                                     .idDev1.npu = {.index = 0, .domainId = 2},
+                                     .flag = CUPTI_LINK_FLAG_PEER_ACCESS | CUPTI_LINK_FLAG_SYSMEM_ATOMICS};
+    CUpti_ActivityPcie p = {.kind = CUPTI_ACTIVITY_KIND_PCIE,
+                            .type = CUPTI_PCIE_DEVICE_TYPE_BRIDGE,
+                            .linkRate = 32,
+                            .attr.bridgeAttr = {.secondaryBus = 3, .deviceId = 0x2030, .vendorId = 0x8086}};
+    begin(CW_TRACE_BIT(CW_TRACE_LINK), NULL);
+    record(&n, sizeof n, 1);
+    record(&p, sizeof p, 1);
+    end();
+    cr_expect_str_eq(heard.texts[first(CW_TRACE_LINK, CW_FIELD_LINK_ACCESS)], "peer,system_atomics");
+    cr_expect_str_eq(heard.texts[first(CW_TRACE_LINK, CW_FIELD_TARGET)], "npu 0002:0");
+    cr_expect_eq(first(CW_TRACE_LINK, CW_FIELD_NVLINK_VERSION), 4);
+    cr_expect_eq(first(CW_TRACE_LINK, CW_FIELD_PCIE_RATE), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_LINK, CW_FIELD_LINK_ACCESS), 0);
+    cr_expect_eq(last(CW_TRACE_LINK, CW_FIELD_PCIE_RATE), 32);
+    cr_expect_eq(last(CW_TRACE_LINK, CW_FIELD_PCI_VENDOR), 0x8086);
+    cr_expect_eq(last(CW_TRACE_LINK, CW_FIELD_PCI_DEVICE), 0x2030);
+    cr_expect_eq(last(CW_TRACE_LINK, CW_FIELD_SECONDARY_BUS), 3);
 }
 
 /* Code comes and goes in a context, which is asked for beforehand: the driver has a lock of its own then. */

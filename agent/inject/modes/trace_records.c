@@ -1,6 +1,8 @@
 #include "agent/inject/modes/trace_records.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -21,7 +23,7 @@ struct shape { /* data that identifies a launch_shape */
     int32_t grid[3], block[3], shared_static, shared_dynamic;
     uint32_t cluster[3], policy, most, active, local, executed;
     uint16_t registers;
-    uint8_t cache, launch, carveout_asked, carveout, window_hit, window_miss, padding[4];
+    uint8_t cache, launch, carveout_asked, carveout, window_hit, window_miss, shared_config, shared_optin, padding[2];
 };
 _Static_assert(offsetof(struct shape, padding) + sizeof((struct shape){0}.padding) == sizeof(struct shape),
                "its bytes are compared: none may be without a value");
@@ -46,6 +48,12 @@ static void put_window(const CUaccessPolicyWindow *w)
     put(CW_FIELD_WINDOW_RATIO, ratio.bits);
     cw_trace_put_word(CW_FIELD_WINDOW_HIT, properties, w->hitProp);
     cw_trace_put_word(CW_FIELD_WINDOW_MISS, properties, w->missProp);
+}
+
+/* Whether the program raised the limit of dynamic shared memory for the kernel. */
+static bool is_opted_in(const kernel_record *k)
+{
+    return k->shmemLimitConfig == CUPTI_FUNC_SHMEM_LIMIT_OPTIN;
 }
 
 static void put_shape(uint32_t number, uint32_t name, const kernel_record *k, const CUaccessPolicyWindow *window)
@@ -78,6 +86,9 @@ static void put_shape(uint32_t number, uint32_t name, const kernel_record *k, co
     cw_trace_put_word(CW_FIELD_LAUNCH,
                       CW_TRACE_WORDS("regular", "cooperative", "cooperative_multi_device", "command_list"),
                       k->launchType);
+    cw_trace_put_word(CW_FIELD_SHARED_CONFIG, CW_TRACE_WORDS("default", "four_bytes", "eight_bytes"),
+                      k->sharedMemoryConfig);
+    put(CW_FIELD_SHARED_OPTIN, is_opted_in(k));
     put_window(window);
 }
 
@@ -105,7 +116,9 @@ static uint64_t shape_of(const kernel_record *k)
                           .cache = k->cacheConfig.both,
                           .launch = k->launchType,
                           .carveout_asked = k->isSharedMemoryCarveoutRequested,
-                          .carveout = k->sharedMemoryCarveoutRequested};
+                          .carveout = k->sharedMemoryCarveoutRequested,
+                          .shared_config = k->sharedMemoryConfig,
+                          .shared_optin = is_opted_in(k)};
     const uint64_t hash = XXH3_64bits(&shape, sizeof shape);
     const uint32_t known = cw_trace_shape_find(hash);
     if (known)
@@ -144,6 +157,10 @@ static void take_kernel(const CUpti_Activity *record)
     cw_trace_put_graph(k->graphId, k->graphNodeId);
     cw_trace_put_channel(k->channelID, k->channelType);
     put(CW_FIELD_DEVICE_LAUNCHED, is_of_device(k));
+    if (k->gridId != CUPTI_GRID_ID_UNKNOWN)
+        put(CW_FIELD_GRID_ID, (uint64_t)k->gridId);
+    if (k->completed > k->end) /* it launched others */
+        put(CW_FIELD_COMPLETED, k->completed);
 }
 
 /* ---- copies, sets ----------------------------------------------------------------------------------------------- */
@@ -176,6 +193,8 @@ static void take_copy(const CUpti_Activity *record)
     if (!cw_trace_row(CW_TRACE_COPY))
         return;
     PUT_COPY(m);
+    if (m->runtimeCorrelationId && m->runtimeCorrelationId != m->correlationId)
+        put(CW_FIELD_RUNTIME_CORRELATION, m->runtimeCorrelationId);
 #if CUDA_VERSION >= 13000
     const CUpti_ActivityMemcpy6 *newer = (const void *)record;
     if (self->version >= CW_CUPTI_OF_CUDA_13) {
@@ -234,15 +253,35 @@ static void take_decompression(const CUpti_Activity *record)
 
 /* ---- graphs ----------------------------------------------------------------------------------------------------- */
 
+/* Puts where the last node of a graph ran, which may be the host. */
+static void put_end(const CUpti_Activity *record)
+{
+#if CUDA_VERSION >= 12080
+    const CUpti_ActivityGraphTrace2 *newer = (const void *)record;
+    if (self->version < CW_CUPTI_OF_12_8 || newer->endDeviceId == INT_MAX)
+        return;
+    put(CW_FIELD_END_DEVICE, newer->endDeviceId);
+    put(CW_FIELD_END_CONTEXT, newer->endContextId);
+#else
+    (void)record;
+#endif
+}
+
 static void take_graph(const CUpti_Activity *record)
 {
     const CUpti_ActivityGraphTrace *g = (const void *)record;
+    const bool on_host = g->deviceId == INT_MAX; /* its first node */
     cw_trace_count_direct(CW_TRACE_GRAPH);
     if (!cw_trace_row(CW_TRACE_GRAPH))
         return;
     cw_trace_put_times(CW_TRACE_GRAPH, g->start, g->end);
     cw_trace_put_place(g->deviceId, g->contextId, g->streamId, g->correlationId);
+    if (on_host) {
+        put(CW_FIELD_DEVICE, CW_TRACE_UNKNOWN);
+        put(CW_FIELD_CONTEXT, CW_TRACE_UNKNOWN);
+    }
     put(CW_FIELD_GRAPH, g->graphId);
+    put_end(record);
 }
 
 /* Its streamId is no stream of the program, but the mode again, in the uppermost byte. */
@@ -372,11 +411,47 @@ static void take_context(const CUpti_Activity *record)
 
 /* ---- overhead and compiling ------------------------------------------------------------------------------------- */
 
-static void take_overhead(const CUpti_Activity *record)
+/* Puts the thread, device, context or stream of an overhead, as far as the record has them. */
+static void put_object(const CUpti_ActivityOverhead2 *o)
+{
+    switch (o->objectKind) {
+    case CUPTI_ACTIVITY_OBJECT_THREAD:
+        put(CW_FIELD_THREAD, o->objectId.pt.threadId);
+        break;
+    case CUPTI_ACTIVITY_OBJECT_STREAM:
+        put(CW_FIELD_STREAM, o->objectId.dcs.streamId); /* fall through */
+    case CUPTI_ACTIVITY_OBJECT_CONTEXT:
+        put(CW_FIELD_CONTEXT, o->objectId.dcs.contextId); /* fall through */
+    case CUPTI_ACTIVITY_OBJECT_DEVICE:
+        put(CW_FIELD_DEVICE, o->objectId.dcs.deviceId);
+        break;
+    default:
+        break;
+    }
+}
+
+#if CUDA_VERSION >= 13000
+typedef CUpti_ActivityOverheadCommandBufferFullData command_buffer;
+
+/* Data of a full command buffer, which the record hands over: whoever takes the record frees them. */
+static command_buffer *command_buffer_of(const CUpti_Activity *record)
+{
+    const CUpti_ActivityOverhead3 *o = (const void *)record;
+    const bool full =
+        self->version >= CW_CUPTI_OF_CUDA_13 && o->overheadKind == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL;
+    return full ? o->overheadData : NULL;
+}
+
+static void put_command_buffer(const command_buffer *b)
+{
+    cw_trace_put_channel(b->channelID, b->channelType);
+    put(CW_FIELD_COMMAND_BUFFER, b->commandBufferLength);
+}
+#endif
+
+static void put_overhead(const CUpti_Activity *record)
 {
     const CUpti_ActivityOverhead2 *o = (const void *)record;
-    if (!cw_trace_row(CW_TRACE_OVERHEAD))
-        return;
     cw_trace_put_times(CW_TRACE_OVERHEAD, o->start, o->end);
     if (o->overheadKind == CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER)
         put_text(CW_FIELD_TYPE, "driver_compiler");
@@ -386,9 +461,21 @@ static void take_overhead(const CUpti_Activity *record)
                                          "module_loading", "lazy_function_loading", "command_buffer_full",
                                          "activity_buffer_request", "uvm_init"),
                           (uint32_t)o->overheadKind >> 16);
-    if (o->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD)
-        put(CW_FIELD_THREAD, o->objectId.pt.threadId);
+    put_object(o);
     put(CW_FIELD_CORRELATION, o->correlationId ? o->correlationId : CW_TRACE_UNKNOWN);
+}
+
+static void take_overhead(const CUpti_Activity *record)
+{
+    const bool kept = cw_trace_row(CW_TRACE_OVERHEAD);
+    if (kept)
+        put_overhead(record);
+#if CUDA_VERSION >= 13000
+    command_buffer *buffer = command_buffer_of(record);
+    if (kept && buffer)
+        put_command_buffer(buffer);
+    free(buffer);
+#endif
 }
 
 /* Takes a record of compiling. Its cacheSize is the limit of the driver's cache, not the size of the code. */
@@ -414,6 +501,19 @@ static void take_jit(const CUpti_Activity *record)
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
+static void put_pool_type(CUpti_ActivityMemoryPoolType type)
+{
+    cw_trace_put_word(CW_FIELD_POOL_TYPE, CW_TRACE_WORDS(NULL, "local", "imported"), type);
+}
+
+/* CUPTI does not know these of a pool that another process made. */
+static void put_pool(uint64_t bytes, uint64_t used, uint64_t threshold)
+{
+    put(CW_FIELD_POOL_BYTES, bytes);
+    put(CW_FIELD_POOL_USED, used);
+    put(CW_FIELD_POOL_THRESHOLD, threshold);
+}
+
 static void take_allocation(const CUpti_Activity *record)
 {
     const CUpti_ActivityMemory3 *m = (const void *)record;
@@ -431,15 +531,16 @@ static void take_allocation(const CUpti_Activity *record)
         put(CW_FIELD_STREAM, CW_TRACE_UNKNOWN);
     put(CW_FIELD_ASYNC, m->isAsync);
     if (pool) {
-        cw_trace_put_word(CW_FIELD_POOL_TYPE, CW_TRACE_WORDS(NULL, "local", "imported"),
-                          m->memoryPoolConfig.memoryPoolType);
-        put(CW_FIELD_POOL_THRESHOLD, m->memoryPoolConfig.releaseThreshold);
+        put_pool_type(m->memoryPoolConfig.memoryPoolType);
         put(CW_FIELD_POOL, m->memoryPoolConfig.address);
-        put(CW_FIELD_POOL_USED, m->memoryPoolConfig.utilizedSize);
         if (m->memoryPoolConfig.memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL)
-            put(CW_FIELD_POOL_BYTES, m->memoryPoolConfig.pool.size);
+            put_pool(m->memoryPoolConfig.pool.size, m->memoryPoolConfig.utilizedSize,
+                     m->memoryPoolConfig.releaseThreshold);
+        else
+            put(CW_FIELD_POOL_PROCESS, m->memoryPoolConfig.pool.processId);
     }
     put_text(CW_FIELD_NAME, m->name);
+    put(CW_FIELD_PC, m->PC ? m->PC : CW_TRACE_UNKNOWN);
 #if CUDA_VERSION >= 12080
     if (self->version >= CW_CUPTI_OF_12_8)
         put_text(CW_FIELD_CALLER, ((const CUpti_ActivityMemory4 *)m)->source);
@@ -449,17 +550,25 @@ static void take_allocation(const CUpti_Activity *record)
 static void take_pool(const CUpti_Activity *record)
 {
     const CUpti_ActivityMemoryPool2 *p = (const void *)record;
+    const bool known = p->memoryPoolType != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID;
     if (!cw_trace_row(CW_TRACE_POOL))
         return;
     put(CW_FIELD_TIME, p->timestamp);
     cw_trace_put_word(CW_FIELD_TYPE, CW_TRACE_WORDS("unknown", "create", "destroy", "trim"),
                       p->memoryPoolOperationType);
     put(CW_FIELD_POOL, p->address);
-    put(CW_FIELD_POOL_BYTES, p->size);
-    put(CW_FIELD_POOL_USED, p->utilizedSize);
-    put(CW_FIELD_POOL_THRESHOLD, p->releaseThreshold);
+    if (p->memoryPoolType != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED)
+        put_pool(p->size, p->utilizedSize, p->releaseThreshold);
     put(CW_FIELD_DEVICE, p->deviceId);
     put(CW_FIELD_CORRELATION, p->correlationId);
+    if (known)
+        put_pool_type(p->memoryPoolType);
+    if (p->memoryPoolOperationType == CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED)
+        put(CW_FIELD_POOL_KEPT, p->minBytesToKeep);
+#if CUDA_VERSION >= 13000
+    if (self->version >= CW_CUPTI_OF_CUDA_13)
+        put(CW_FIELD_POOL_MANAGED, ((const CUpti_ActivityMemoryPool3 *)p)->isManagedPool);
+#endif
 }
 
 /* Finds which end of a unified memory event is a GPU: for the other end CUPTI gives nothing, or 0. */
@@ -488,7 +597,7 @@ static void put_ends(const CUpti_ActivityUnifiedMemoryCounter2 *u)
         put(CW_FIELD_TARGET_DEVICE, u->dstId);
 }
 
-enum { LIST_SIZE = 256 };
+enum { LIST_SIZE = 1280 };
 
 /* Adds a number to a list: "0,1,2". */
 static void add_number(char text[LIST_SIZE], int number)
@@ -497,12 +606,21 @@ static void add_number(char text[LIST_SIZE], int number)
     snprintf(text + length, LIST_SIZE - length, "%s%d", length ? "," : "", number);
 }
 
-/* The GPUs that contend for the memory of a row, from their bits; CUPTI gives no bit beyond the 32nd. */
-static void put_contenders(uint32_t bits)
+/* The GPUs that contend for the memory of a row, from their bits. Before 12.8 CUPTI gives no bit beyond the 32nd. */
+static void put_contenders(const CUpti_ActivityUnifiedMemoryCounter2 *u)
 {
+    enum { WORDS = 5 };
+    uint64_t bits[WORDS] = {u->srcId};
     char text[LIST_SIZE] = "";
-    for (int device = 0; device < 32; device++)
-        if (bits >> device & 1)
+#if CUDA_VERSION >= 12080
+    const CUpti_ActivityUnifiedMemoryCounter3 *newer = (const void *)u;
+    _Static_assert(sizeof newer->processors == sizeof bits, "a bit for each");
+    if (self->version >= CW_CUPTI_OF_12_8)
+        for (int i = 0; i < WORDS; i++)
+            bits[i] |= newer->processors[i];
+#endif
+    for (int device = 0; device < 64 * WORDS; device++)
+        if (bits[device / 64] >> device % 64 & 1)
             add_number(text, device);
     put_text(CW_FIELD_DEVICES, text);
 }
@@ -524,11 +642,17 @@ static void take_unified(const CUpti_Activity *record)
                       CW_TRACE_WORDS("unknown", "bytes_htod", "bytes_dtoh", "cpu_page_faults", "gpu_page_faults",
                                      "thrashing", "throttling", "remote_map", "bytes_dtod"),
                       u->counterKind);
-    put(CW_FIELD_VALUE, of_cpu ? 1 : u->value); /* for a CPU fault the value is the program's address */
+    put(CW_FIELD_VALUE, of_cpu ? 1 : u->value); /* for a CPU fault the value is the instruction's address */
+    if (of_cpu && u->value)
+        put(CW_FIELD_PC, u->value);
     put(CW_FIELD_ADDRESS, u->address);
     put_ends(u);
-    if (u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING)
-        put_contenders(u->srcId);
+    if (u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING) {
+        put_contenders(u);
+        put(CW_FIELD_ON_CPU, u->flags & CUPTI_ACTIVITY_FLAG_THRASHING_IN_CPU ? 1 : 0);
+    }
+    if (u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING)
+        put(CW_FIELD_ON_CPU, u->flags & CUPTI_ACTIVITY_FLAG_THROTTLING_IN_CPU ? 1 : 0);
     if (u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT)
         cw_trace_put_word(CW_FIELD_CAUSE, accesses, u->flags);
     else if (u->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP)
@@ -558,6 +682,32 @@ static void put_ports(enum cw_trace_field field, const int8_t *ports, uint32_t c
     put_text(field, text);
 }
 
+/* A CPU's end of an NVLink. */
+static void put_processor(enum cw_trace_field field, uint32_t domain, uint32_t index)
+{
+    char text[40];
+    snprintf(text, sizeof text, "npu %04x:%u", domain, index);
+    put_text(field, text);
+}
+
+static void put_access(uint32_t flags)
+{
+    static const struct {
+        CUpti_LinkFlag flag;
+        const char *word;
+    } words[] = {{CUPTI_LINK_FLAG_PEER_ACCESS, "peer"},
+                 {CUPTI_LINK_FLAG_SYSMEM_ACCESS, "system"},
+                 {CUPTI_LINK_FLAG_PEER_ATOMICS, "peer_atomics"},
+                 {CUPTI_LINK_FLAG_SYSMEM_ATOMICS, "system_atomics"}};
+    char text[64] = "";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (flags & words[i].flag) {
+            const size_t length = strlen(text);
+            snprintf(text + length, sizeof text - length, "%s%s", length ? "," : "", words[i].word);
+        }
+    put_text(CW_FIELD_LINK_ACCESS, text);
+}
+
 static void take_nvlink(const CUpti_Activity *record)
 {
     const CUpti_ActivityNvLink4 *n = (const void *)record;
@@ -566,12 +716,18 @@ static void take_nvlink(const CUpti_Activity *record)
     put_text(CW_FIELD_TYPE, n->nvswitchConnected ? "nvlink_switch" : "nvlink");
     if (n->typeDev0 == CUPTI_DEV_TYPE_GPU)
         put_uuid(CW_FIELD_SOURCE, &n->idDev0.uuidDev);
+    else if (n->typeDev0 == CUPTI_DEV_TYPE_NPU)
+        put_processor(CW_FIELD_SOURCE, n->idDev0.npu.domainId, n->idDev0.npu.index);
     if (n->typeDev1 == CUPTI_DEV_TYPE_GPU)
         put_uuid(CW_FIELD_TARGET, &n->idDev1.uuidDev);
+    else if (n->typeDev1 == CUPTI_DEV_TYPE_NPU)
+        put_processor(CW_FIELD_TARGET, n->idDev1.npu.domainId, n->idDev1.npu.index);
     put_ports(CW_FIELD_SOURCE_PORTS, n->portDev0, n->physicalNvLinkCount);
     put_ports(CW_FIELD_TARGET_PORTS, n->portDev1, n->physicalNvLinkCount);
     put(CW_FIELD_COUNT, n->physicalNvLinkCount);
     put(CW_FIELD_BANDWIDTH, n->bandwidth);
+    put_access(n->flag);
+    put(CW_FIELD_NVLINK_VERSION, n->nvlinkVersion ? n->nvlinkVersion : CW_TRACE_UNKNOWN);
 }
 
 /* Peers are -1 behind the last one. */
@@ -596,11 +752,15 @@ static void take_pcie(const CUpti_Activity *record)
     else {
         snprintf(text, sizeof text, "bridge %u", p->id.bridgeId);
         put_text(CW_FIELD_SOURCE, text);
+        put(CW_FIELD_PCI_VENDOR, p->attr.bridgeAttr.vendorId);
+        put(CW_FIELD_PCI_DEVICE, p->attr.bridgeAttr.deviceId);
+        put(CW_FIELD_SECONDARY_BUS, p->attr.bridgeAttr.secondaryBus);
     }
     snprintf(text, sizeof text, "bus %04x:%02x", p->domain, p->upstreamBus);
     put_text(CW_FIELD_TARGET, text);
     put(CW_FIELD_PCIE_GENERATION, p->pcieGeneration);
     put(CW_FIELD_PCIE_WIDTH, p->linkWidth);
+    put(CW_FIELD_PCIE_RATE, p->linkRate ? p->linkRate : CW_TRACE_UNKNOWN);
 }
 
 /* ---- correlations ----------------------------------------------------------------------------------------------- */
