@@ -5,6 +5,7 @@
 
 #include "agent/common/filter.h"
 #include "agent/common/message.h"
+#include "agent/common/trace_page.h"
 #include "agent/common/trace_window.h"
 #include "agent/session/program.h"
 #include "image/config_image.h"
@@ -114,7 +115,8 @@ struct cw_trace_options {
     uint64_t flush_ns;       /* longest time before records are written; 0: when buffers fill */
     uint64_t buffer_bytes;   /* size of one buffer in the program */
     uint32_t buffer_count;   /* limit on buffers; when all are full, further records are lost and counted */
-    bool quiet;              /* report only losses, not recorded events */
+    struct cw_trace_device_buffers device_buffers;
+    bool quiet; /* report only losses, not recorded events */
     /* for the simulated GPU: */
     uint32_t sim_drop, sim_untimed; /* kernels to lose, or to record without times */
     uint32_t sim_drift;             /* drift of the GPUs' clocks, in parts per million */

@@ -1,9 +1,12 @@
 /* capture-agent trace */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "agent/backend/trace_capture.h"
 #include "agent/command/command.h"
+
+enum { CUPTI_FIRST_BUFFERS = 3, CUPTI_MOST_BUFFERS = 250 }; /* by default */
 
 struct trace_arguments {
     struct cw_command_capture capture;
@@ -18,6 +21,31 @@ static void read_kinds(void *kinds, char *text, struct argp_state *state)
     struct cw_error err = CW_ERROR_INIT;
     if (cw_trace_kinds_read(kinds, text, &err) != CW_OK)
         cw_usage_error(state, "%s", err.message);
+}
+
+/* Reads MIB,MOST,FIRST; parts that are empty, or not there, stay 0. */
+static void read_device_buffers(void *buffers, char *text, struct argp_state *state)
+{
+    static const unsigned long least[] = {1, 2, 1}, most[] = {1024, 1000000, 1000000};
+    unsigned long values[3] = {0};
+    const char *at = text;
+    bool good = true;
+    for (int i = 0; i < 3 && good; i++) {
+        char *end = (char *)at;
+        if (*at >= '0' && *at <= '9') {
+            values[i] = strtoul(at, &end, 10);
+            good = values[i] >= least[i] && values[i] <= most[i];
+        }
+        at = end;
+        good = good && (!*at || (*at == ',' && i < 2));
+        at += *at == ',';
+    }
+    if (!good || !(values[0] || values[1] || values[2]))
+        cw_usage_error(state, "found --device-buffers '%s', expected MIB,MOST,FIRST, as 8,500,10 or 8", text);
+    if ((values[2] ? values[2] : CUPTI_FIRST_BUFFERS) >= (values[1] ? values[1] : CUPTI_MOST_BUFFERS))
+        cw_usage_error(state, "found --device-buffers '%s', expected fewer buffers at first than at most", text);
+    *(struct cw_trace_device_buffers *)buffers =
+        (struct cw_trace_device_buffers){values[0] << 20, (uint32_t)values[1], (uint32_t)values[2]};
 }
 
 static void check_arguments(void *arguments, struct argp_state *state)
@@ -38,6 +66,11 @@ static void check_arguments(void *arguments, struct argp_state *state)
     if (a->options.latency && a->options.attach)
         cw_usage_error(state,
                        "found --latency and --attach, expected a program: CUPTI needs the option before CUDA begins");
+    const struct cw_trace_device_buffers *b = &a->options.device_buffers;
+    if ((b->bytes || b->most || b->first) && a->options.attach)
+        cw_usage_error(
+            state,
+            "found --device-buffers and --attach, expected a program: CUPTI needs the option before CUDA begins");
     if (a->options.serialize && !(a->options.kinds & CW_TRACE_BIT(CW_TRACE_KERNEL)))
         cw_usage_error(state, "found --serialize without the kind kernel, expected it among --kinds");
     const struct cw_backend *backend = cw_command_backend(&a->capture);
@@ -133,6 +166,10 @@ static const struct cw_option trace_options[] = {
     {"buffers", 0, "N",
      "the greatest number of buffers; rows that come when all are full are lost, and counted (default: 16)",
      CW_OPTION_RARE, CW_OPTION_NUMBER(struct trace_arguments, options.buffer_count, 2, 1024)},
+    {"device-buffers", 0, "MIB[,MOST[,FIRST]]",
+     "CUPTI's buffers on the GPU, for each context: the size of one, the greatest number, and how many to allocate at "
+     "first; a part may be empty (default: CUPTI's, 3.2 MB, 250 and 3)",
+     CW_OPTION_RARE, CW_OPTION_READ(struct trace_arguments, options.device_buffers, read_device_buffers)},
     {CW_OPTION_ROWS(sim_options)},
     {CW_OPTION_GROUP(struct trace_arguments, capture, cw_command_capture_options)},
     {CW_OPTION_CHECK(check_arguments)},

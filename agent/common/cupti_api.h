@@ -83,6 +83,7 @@
     X(cuptiGetGraphExecId)                                                                                             \
     X(cuptiActivityPushExternalCorrelationId)                                                                          \
     X(cuptiActivityPopExternalCorrelationId)                                                                           \
+    X(cuptiActivitySetAttribute)                                                                                       \
     X(cuptiSetThreadIdType)                                                                                            \
     CW_CUPTI_NEWER_TRACE_FUNCTIONS(X)
 /* Headers older than CUDA 12.8 lack these. */

@@ -31,6 +31,12 @@ static inline uint64_t cw_trace_page_launched(const struct cw_trace_page *page, 
 #define CW_TRACE_ALL_KINDS "all"
 enum { CW_TRACE_TEXT_OF_ALL = CW_TRACE_KIND__COUNT + 1 };
 
+/* CUPTI's buffers on a GPU, for each context; 0: CUPTI's default. */
+struct cw_trace_device_buffers {
+    uint64_t bytes;       /* size of one */
+    uint32_t most, first; /* the greatest number of them, and how many are allocated with the context */
+};
+
 /* Content of a trace, as SETUP requests it. */
 enum cw_trace_flag {
     CW_TRACE_GRAPH_NODES = 1 << 0, /* each node of a CUDA graph separately, instead of whole graphs */

@@ -48,7 +48,7 @@ struct cw_session {
     bool may_be_cut;             /* a process that ends within a message is no error: the caller counts its losses */
     struct cw_clock_log *clocks; /* logs the GPUs in use; NULL: no log */
     const struct cw_node_facts *facts; /* attributes for devices, beside those from the processes; NULL: none */
-    char trace[48];                    /* content of a trace (CW_AGENT_TRACE_VARIABLE); "": no trace */
+    char trace[80];                    /* content of a trace (CW_AGENT_TRACE_VARIABLE); "": no trace */
     bool openmp, openacc;              /* connect the OpenMP or OpenACC runtime to the injection library */
 
     struct cw_program program;

@@ -1165,6 +1165,9 @@ static CUptiResult ask_device_graphs(uint8_t on)
     return answer;
 }
 
+static CUptiResult (*fake_set_attribute)(CUpti_ActivityAttribute attribute, size_t *size, void *value);
+static const char *early_buffers = ""; /* " BYTES MOST FIRST", in hexadecimal */
+
 static void begin_early(uint64_t kinds, uint32_t with, bool told)
 {
     char wish[64];
@@ -1172,7 +1175,8 @@ static void begin_early(uint64_t kinds, uint32_t with, bool told)
     flags = with;
     cw_inject->api.cuptiActivityEnableLatencyTimestamps = ask_latency;
     cw_inject->api.cuptiActivityEnableDeviceGraph = ask_device_graphs;
-    snprintf(wish, sizeof wish, "%llx %x", (unsigned long long)kinds, with);
+    cw_inject->api.cuptiActivitySetAttribute = fake_set_attribute;
+    snprintf(wish, sizeof wish, "%llx %x%s", (unsigned long long)kinds, with, early_buffers);
     if (told)
         setenv(CW_AGENT_TRACE_VARIABLE, wish, 1);
     cw_trace_early_ask();
@@ -1245,6 +1249,49 @@ Test(trace, what_cupti_refuses_before_cuda_begins_is_noted)
     answer = CUPTI_ERROR_NOT_SUPPORTED;
     begin_early(CW_TRACE_BIT(CW_TRACE_KERNEL), CW_TRACE_LATENCY, true);
     cr_expect_str_eq(note(), "CUPTI gives no queue times of launches here");
+    end();
+}
+
+static size_t attributes[3]; /* size, greatest and first number of buffers on the GPU */
+
+static CUptiResult set_attribute(CUpti_ActivityAttribute attribute, size_t *size, void *value)
+{
+    const int i = attribute == CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE         ? 0
+                  : attribute == CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT ? 1
+                                                                              : 2;
+    cr_expect(*size == sizeof *attributes && !enabled);
+    cr_expect(i < 2 || attribute == CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE);
+    attributes[i] = *(size_t *)value;
+    return answer;
+}
+
+static void begin_with_buffers(const char *buffers)
+{
+    early_buffers = buffers;
+    fake_set_attribute = set_attribute;
+    begin_early(CW_TRACE_BIT(CW_TRACE_KERNEL), 0, true);
+    end();
+}
+
+/* CUPTI keeps its default for what is 0. */
+Test(trace, buffers_on_the_gpu_are_asked_for_before_cuda_begins)
+{
+    begin_with_buffers(" 800000 0 a");
+    cr_expect(attributes[0] == 8 << 20 && !attributes[1] && attributes[2] == 10);
+}
+
+/* A refusal, or a CUPTI without the function, is no reason to end a trace. */
+Test(trace, buffers_that_cupti_refuses_are_its_own)
+{
+    answer = CUPTI_ERROR_NOT_SUPPORTED;
+    begin_with_buffers(" 800000 1f4 a");
+    cr_expect_eq(attributes[1], 500);
+}
+
+Test(trace, buffers_are_cuptis_own_where_it_lacks_the_function)
+{
+    early_buffers = " 800000 1f4 a";
+    begin_early(CW_TRACE_BIT(CW_TRACE_KERNEL), 0, true);
     end();
 }
 

@@ -28,7 +28,9 @@ static uint32_t flags_of(const struct cw_trace_options *o)
 
 void cw_trace_tell_early(struct cw_session *s, const struct cw_trace_options *o)
 {
-    snprintf(s->trace, sizeof s->trace, "%" PRIx64 " %" PRIx32, o->kinds, flags_of(o));
+    const struct cw_trace_device_buffers *b = &o->device_buffers;
+    snprintf(s->trace, sizeof s->trace, "%" PRIx64 " %" PRIx32 " %" PRIx64 " %" PRIx32 " %" PRIx32, o->kinds,
+             flags_of(o), b->bytes, b->most, b->first);
     s->openmp = o->kinds & CW_TRACE_BIT(CW_TRACE_OPENMP);
     s->openacc = o->kinds & CW_TRACE_BIT(CW_TRACE_OPENACC);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/inject/driver/say.h"
 #include "agent/inject/driver/wire.h"
 
 static struct state {
@@ -13,20 +14,25 @@ static struct state {
 } state CW_STATE;
 #define self (&state)
 
-/* The kinds and flags (enum cw_trace_flag) of the early setup. */
-static uint64_t read_wish(uint32_t *flags)
-{
+struct wish { /* the early setup; all zeros if there is none */
     uint64_t kinds;
+    uint32_t flags; /* enum cw_trace_flag */
+    struct cw_trace_device_buffers buffers;
+};
+
+static struct wish read_wish(void)
+{
+    struct wish w = {0};
     const char *text = cw_wire_variable(CW_AGENT_TRACE_VARIABLE);
-    const bool found = text && sscanf(text, "%" SCNx64 " %" SCNx32, &kinds, flags) == 2;
-    *flags = found ? *flags : 0;
-    return found ? kinds : 0;
+    const int found = text ? sscanf(text, "%" SCNx64 " %" SCNx32 " %" SCNx64 " %" SCNx32 " %" SCNx32, &w.kinds,
+                                    &w.flags, &w.buffers.bytes, &w.buffers.most, &w.buffers.first)
+                           : 0;
+    return found >= 2 ? w : (struct wish){0};
 }
 
 uint64_t cw_trace_early_kinds(void)
 {
-    uint32_t flags = 0;
-    return read_wish(&flags);
+    return read_wish().kinds;
 }
 
 #define MAY(name, ...) (cw_inject->api.name ? cw_inject->api.name(__VA_ARGS__) : CUPTI_ERROR_NOT_SUPPORTED)
@@ -36,18 +42,39 @@ static bool wants_device_graphs(uint64_t kinds, uint32_t flags)
     return kinds & CW_TRACE_BIT(CW_TRACE_DEVICE_GRAPH) && !(flags & CW_TRACE_GRAPH_NODES);
 }
 
+/* Sets an attribute of CUPTI's buffers, unless `value` is 0. A refusal is told: CUPTI keeps its default. */
+static void set_buffers(CUpti_ActivityAttribute attribute, const char *what, size_t value)
+{
+    const char *why = NULL;
+    size_t size = sizeof value;
+    const CUptiResult result = value ? MAY(cuptiActivitySetAttribute, attribute, &size, &value) : CUPTI_SUCCESS;
+    if (result == CUPTI_SUCCESS)
+        return;
+    cw_inject->api.cuptiGetResultString(result, &why);
+    cw_say("CUPTI refuses %zu as the %s of its buffers on the GPU, and keeps its default: %s", value, what,
+           why ? why : "?");
+}
+
+/* Asks for the limit first, below which CUPTI takes the number of buffers to allocate. */
+static void set_device_buffers(const struct cw_trace_device_buffers *b)
+{
+    set_buffers(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, "size", b->bytes);
+    set_buffers(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, "greatest number", b->most);
+    set_buffers(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE, "first number", b->first);
+}
+
 void cw_trace_early_ask(void)
 {
-    uint32_t flags = 0;
-    const uint64_t kinds = read_wish(&flags);
+    const struct wish w = read_wish();
     *self = (struct state){
-        .asked = kinds != 0, .latency = CUPTI_ERROR_NOT_SUPPORTED, .device_graphs = CUPTI_ERROR_NOT_SUPPORTED};
-    if (flags & CW_TRACE_LATENCY)
+        .asked = w.kinds != 0, .latency = CUPTI_ERROR_NOT_SUPPORTED, .device_graphs = CUPTI_ERROR_NOT_SUPPORTED};
+    if (w.flags & CW_TRACE_LATENCY)
         self->latency = MAY(cuptiActivityEnableLatencyTimestamps, 1);
 #if CUDA_VERSION >= 12080
-    if (wants_device_graphs(kinds, flags))
+    if (wants_device_graphs(w.kinds, w.flags))
         self->device_graphs = MAY(cuptiActivityEnableDeviceGraph, 1);
 #endif
+    set_device_buffers(&w.buffers);
 }
 
 const char *cw_trace_early_lacks(enum cw_trace_kind kind, uint32_t flags)

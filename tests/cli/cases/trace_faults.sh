@@ -43,6 +43,10 @@ echo attaching:
 capture-agent trace --attach 1 -o no.cwd
 capture-agent trace --attach 1 -o no.cwd -- true
 capture-agent trace --attach 0 -o no.cwd
+capture-agent trace --attach 1 -o no.cwd --device-buffers 8
+capture-agent trace -o no.cwd --device-buffers 8,10,10 -- true
+capture-agent trace -o no.cwd --device-buffers ,2 -- true
+capture-agent trace -o no.cwd --device-buffers 8,x -- true
 capture-agent range --attach 1 -o no.cwd -c plan.cwc
 test -e no.cwd || echo no file is left
 echo == rows of a kind that files alone have are damaged
