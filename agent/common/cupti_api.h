@@ -83,6 +83,7 @@
     X(cuptiGetGraphExecId)                                                                                             \
     X(cuptiActivityPushExternalCorrelationId)                                                                          \
     X(cuptiActivityPopExternalCorrelationId)                                                                           \
+    X(cuptiActivityEnableAndDump)                                                                                      \
     X(cuptiActivitySetAttribute)                                                                                       \
     X(cuptiSetThreadIdType)                                                                                            \
     CW_CUPTI_NEWER_TRACE_FUNCTIONS(X)

@@ -620,16 +620,16 @@ Test(trace, fields_of_newer_records)
         .kind = CUPTI_ACTIVITY_KIND_JIT, .start = 10, .end = 20, .cacheSize = 1 << 30, .threadId = 77};
     const CUpti_ActivityMemset4 set = {
         .kind = CUPTI_ACTIVITY_KIND_MEMSET, .start = 10, .end = 20, .isDeviceLaunched = 1};
-    const CUpti_ActivityContext3 plain = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT, .contextId = 1},
-                                 green = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT,
-                                          .contextId = 2,
-                                          .nullStreamId = 21,
-                                          .parentContextId = 1,
-                                          .isGreenContext = 1,
-                                          .numMultiprocessors = 16};
+    CUpti_ActivityContext3 plain = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT}, green = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT,
+                                                                                   .contextId = 2,
+                                                                                   .nullStreamId = 21,
+                                                                                   .parentContextId = 1,
+                                                                                   .isGreenContext = 1,
+                                                                                   .numMultiprocessors = 16};
     begin(CW_TRACE_BIT(CW_TRACE_JIT) | CW_TRACE_BIT(CW_TRACE_MEMSET) | CW_TRACE_BIT(CW_TRACE_CONTEXT), NULL);
     record(&jit, sizeof jit, 1);
     record(&set, sizeof set, 1);
+    plain.contextId = (uint32_t)cw_inject_context_id(context);
     record(&plain, sizeof plain, 1);
     record(&green, sizeof green, 1);
     end();
@@ -827,6 +827,75 @@ Test(trace, links_say_what_they_can)
     cr_expect_eq(last(CW_TRACE_LINK, CW_FIELD_PCI_VENDOR), 0x8086);
     cr_expect_eq(last(CW_TRACE_LINK, CW_FIELD_PCI_DEVICE), 0x2030);
     cr_expect_eq(last(CW_TRACE_LINK, CW_FIELD_SECONDARY_BUS), 3);
+}
+
+static uint64_t dumped; /* CUPTI's kinds that were asked for objects that are there, a bit each */
+static CUptiResult refusal_to_dump;
+
+static CUptiResult dump(CUpti_ActivityKind kind)
+{
+    dumped |= UINT64_C(1) << kind;
+    return refusal_to_dump != CUPTI_SUCCESS ? refusal_to_dump : enable(kind);
+}
+
+static void attach(uint64_t kinds)
+{
+    prepare();
+    cw_inject->api.cuptiActivityEnableAndDump = dump;
+    start(kinds);
+}
+
+/* A context that the agent saw itself is there once, whether its row or CUPTI's record comes first. */
+Test(trace, what_was_there_before_an_agent_is_recorded)
+{
+    const CUpti_ActivityStream stream = {.kind = CUPTI_ACTIVITY_KIND_STREAM, .streamId = 14, .contextId = 9};
+    CUpti_ActivityContext3 c = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT,
+                                .contextId = 9,
+                                .nullStreamId = 7,
+                                .computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA_MPS};
+    attach(CW_TRACE_BIT(CW_TRACE_STREAM) | CW_TRACE_BIT(CW_TRACE_CONTEXT) | CW_TRACE_BIT(CW_TRACE_MEMSET));
+    cr_expect_eq(dumped, UINT64_C(1) << CUPTI_ACTIVITY_KIND_STREAM | UINT64_C(1) << CUPTI_ACTIVITY_KIND_CONTEXT);
+    record(&c, sizeof c, 2);
+    record(&stream, sizeof stream, 1);
+    c.contextId = (uint32_t)cw_inject_context_id(context);
+    record(&c, sizeof c, 1);
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_STREAM], 1);
+    cr_expect_eq(heard.rows[CW_TRACE_CONTEXT], 2);
+    cr_expect_eq(last(CW_TRACE_CONTEXT, CW_FIELD_CONTEXT), 9);
+    cr_expect_eq(last(CW_TRACE_CONTEXT, CW_FIELD_NULL_STREAM), 7);
+    cr_expect_eq(last(CW_TRACE_CONTEXT, CW_FIELD_MULTIPROCESSORS), CW_TRACE_UNKNOWN);
+    cr_expect_str_eq(text(CW_TRACE_CONTEXT, CW_FIELD_TYPE), "mps");
+}
+
+/* They are there once, however many windows open. */
+Test(trace, what_was_there_is_recorded_once)
+{
+    attach(CW_TRACE_BIT(CW_TRACE_STREAM));
+    dumped = 0;
+    cr_expect_eq(cw_trace_records_set(CW_TRACE_STREAM, false), CUPTI_SUCCESS);
+    cr_expect_eq(cw_trace_records_set(CW_TRACE_STREAM, true), CUPTI_SUCCESS);
+    cr_expect(!dumped && enabled);
+    end();
+}
+
+Test(trace, a_kind_is_recorded_where_cupti_tells_of_nothing_before)
+{
+    refusal_to_dump = CUPTI_ERROR_UNKNOWN;
+    attach(CW_TRACE_BIT(CW_TRACE_STREAM));
+    cr_expect_eq(enabled, UINT64_C(1) << CUPTI_ACTIVITY_KIND_STREAM);
+    end();
+}
+
+Test(trace, an_agent_that_was_there_first_asks_for_nothing_before)
+{
+    prepare();
+    cw_inject->api.cuptiActivityEnableAndDump = dump;
+    setenv(CW_AGENT_TRACE_VARIABLE, "1 0", 1);
+    cw_trace_early_ask();
+    start(CW_TRACE_BIT(CW_TRACE_STREAM));
+    cr_expect(!dumped && enabled);
+    end();
 }
 
 /* Code comes and goes in a context, which is asked for beforehand: the driver has a lock of its own then. */

@@ -238,7 +238,9 @@ static void put_context(CUcontext context, uint32_t device)
     cw_trace_rows_lock();
     const uint32_t type = cw_trace_text_number(mps ? "mps" : "cuda");
     cw_trace_context_add(context, id);
-    if (cw_trace_row(CW_TRACE_CONTEXT)) {
+    const bool known = cw_trace_context_has_row(id); /* by CUPTI's record */
+    if (!known && cw_trace_row(CW_TRACE_CONTEXT)) {
+        (void)cw_trace_context_note(id);
         cw_trace_put(CW_FIELD_CONTEXT, id);
         cw_trace_put(CW_FIELD_DEVICE, device);
         cw_trace_put(CW_FIELD_NULL_STREAM, null_stream);

@@ -77,9 +77,14 @@ void cw_trace_early_ask(void)
     set_device_buffers(&w.buffers);
 }
 
+bool cw_trace_early_missed(void)
+{
+    return !self->asked;
+}
+
 const char *cw_trace_early_lacks(enum cw_trace_kind kind, uint32_t flags)
 {
-    const bool late = !self->asked;
+    const bool late = cw_trace_early_missed();
     switch (kind) {
     case CW_TRACE_KERNEL:
         return !(flags & CW_TRACE_LATENCY)      ? NULL

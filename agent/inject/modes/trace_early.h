@@ -12,6 +12,8 @@ uint64_t cw_trace_early_kinds(void);
 
 /* Passes the setup to CUPTI, when CUDA begins. */
 void cw_trace_early_ask(void);
+/* Whether CUDA had begun before the trace was known, so that CUPTI did not see what was there already. */
+bool cw_trace_early_missed(void);
 /* Returns the reason why a kind is missing or incomplete; NULL if it is complete. */
 const char *cw_trace_early_lacks(enum cw_trace_kind kind, uint32_t flags);
 

@@ -33,6 +33,22 @@ uint64_t cw_trace_context_find(CUcontext context)
     return place < CW_MOST_CONTEXTS ? self->contexts[place].id : CW_TRACE_UNKNOWN;
 }
 
+bool cw_trace_context_has_row(uint64_t id)
+{
+    for (uint32_t i = 0; i < self->with_row; i++)
+        if (self->rows[i] == id)
+            return true;
+    return false;
+}
+
+bool cw_trace_context_note(uint64_t id)
+{
+    if (self->with_row == CW_MOST_CONTEXTS)
+        return false;
+    self->rows[self->with_row++] = id;
+    return true;
+}
+
 void cw_trace_put_word(enum cw_trace_field field, struct cw_trace_words words, uint32_t value)
 {
     cw_trace_put_text(field, value < words.count && words.items[value] ? words.items[value] : "unknown");

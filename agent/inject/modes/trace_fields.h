@@ -14,7 +14,10 @@ struct cw_trace_cupti {
     bool attributes;    /* records may have attributes of launches */
     bool serialized;    /* kernels run one after another */
     _Atomic bool waits; /* CUPTI records synchronization */
-    struct {            /* existing contexts; under the rows' lock */
+    uint64_t dumped;    /* CUPTI's kinds that told of what was there before the trace, a bit each */
+    uint32_t with_row;  /* number of contexts with a row, and their numbers; under the rows' lock */
+    uint64_t rows[CW_MOST_CONTEXTS];
+    struct { /* existing contexts; under the rows' lock */
         CUcontext context;
         uint64_t id;
     } contexts[CW_MOST_CONTEXTS];
@@ -35,6 +38,11 @@ struct cw_trace_words {
 void cw_trace_context_add(CUcontext context, uint64_t id);
 void cw_trace_context_remove(CUcontext context);
 uint64_t cw_trace_context_find(CUcontext context); /* CW_TRACE_UNKNOWN: not known */
+
+/* Whether a context has its row. Under the rows' lock. */
+bool cw_trace_context_has_row(uint64_t id);
+/* Notes that a context has its row. False if there is no room to note it. */
+bool cw_trace_context_note(uint64_t id);
 
 /* Puts the word for a value; "unknown" for a value that is not in the list, or has no word there. */
 void cw_trace_put_word(enum cw_trace_field field, struct cw_trace_words words, uint32_t value);

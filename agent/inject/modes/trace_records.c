@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "agent/inject/modes/trace_calls.h"
+#include "agent/inject/modes/trace_early.h"
 
 #define self cw_trace_cupti
 #define put cw_trace_put
@@ -391,19 +392,32 @@ static void take_stream(const CUpti_Activity *record)
     put(CW_FIELD_CORRELATION, s->correlationId);
 }
 
-/* Takes a context that is part of another: the program's other contexts are reported when they are created. */
+#if CUDA_VERSION >= 12080
+/* Whether a context is to have a row: one that is part of another, or one from before an agent came. The program's
+ * other contexts are reported when they are created. */
+static bool is_new_context(const CUpti_ActivityContext3 *c)
+{
+    if (self->version < CW_CUPTI_OF_12_8 || c->isGreenContext)
+        return self->version >= CW_CUPTI_OF_12_8;
+    return cw_trace_early_missed() && !cw_trace_context_has_row(c->contextId) && cw_trace_context_note(c->contextId);
+}
+#endif
+
 static void take_context(const CUpti_Activity *record)
 {
 #if CUDA_VERSION >= 12080
     const CUpti_ActivityContext3 *c = (const void *)record;
-    if (self->version < CW_CUPTI_OF_12_8 || !c->isGreenContext || !cw_trace_row(CW_TRACE_CONTEXT))
+    if (!is_new_context(c) || !cw_trace_row(CW_TRACE_CONTEXT))
         return;
     put(CW_FIELD_CONTEXT, c->contextId);
     put(CW_FIELD_DEVICE, c->deviceId);
     put(CW_FIELD_NULL_STREAM, c->nullStreamId);
     put(CW_FIELD_PARENT, c->parentContextId ? c->parentContextId : CW_TRACE_UNKNOWN);
-    put(CW_FIELD_MULTIPROCESSORS, c->numMultiprocessors);
-    put_text(CW_FIELD_TYPE, "green");
+    if (c->isGreenContext)
+        put(CW_FIELD_MULTIPROCESSORS, c->numMultiprocessors);
+    put_text(CW_FIELD_TYPE, c->isGreenContext                                          ? "green"
+                            : c->computeApiKind == CUPTI_ACTIVITY_COMPUTE_API_CUDA_MPS ? "mps"
+                                                                                       : "cuda");
 #else
     (void)record;
 #endif
@@ -873,19 +887,38 @@ static bool is_chosen(const struct source *s)
     return s->cupti != CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE && s->cupti != other;
 }
 
-CUptiResult cw_trace_records_set(enum cw_trace_kind kind, bool enable)
+/* Whether CUPTI can tell of objects of a kind that are there already. */
+static bool has_objects(CUpti_ActivityKind kind)
 {
-    CUptiResult result = kind == CW_TRACE_UNIFIED && enable ? prepare_unified() : CUPTI_SUCCESS;
+    return kind == CUPTI_ACTIVITY_KIND_STREAM || kind == CUPTI_ACTIVITY_KIND_CONTEXT ||
+           kind == CUPTI_ACTIVITY_KIND_NVLINK || kind == CUPTI_ACTIVITY_KIND_PCIE;
+}
+
+/* Enables a kind. In a process that ran before, the first time brings records of what is there. */
+static CUptiResult enable(CUpti_ActivityKind kind)
+{
+    const uint64_t bit = UINT64_C(1) << kind;
+    const bool dumps = has_objects(kind) && cw_trace_early_missed() && !(self->dumped & bit) &&
+                       cw_inject->api.cuptiActivityEnableAndDump;
+    if (dumps && cw_inject->api.cuptiActivityEnableAndDump(kind) == CUPTI_SUCCESS) {
+        self->dumped |= bit;
+        return CUPTI_SUCCESS;
+    }
+    return cw_inject->api.cuptiActivityEnable(kind);
+}
+
+CUptiResult cw_trace_records_set(enum cw_trace_kind kind, bool on)
+{
+    CUptiResult result = kind == CW_TRACE_UNIFIED && on ? prepare_unified() : CUPTI_SUCCESS;
     bool any = false;
     if (result != CUPTI_SUCCESS)
         return result;
     for (size_t i = 0; i < SOURCES; i++) {
         if (sources[i].kind != kind || !is_chosen(&sources[i]))
             continue;
-        const CUptiResult r = enable ? cw_inject->api.cuptiActivityEnable(sources[i].cupti)
-                                     : cw_inject->api.cuptiActivityDisable(sources[i].cupti);
+        const CUptiResult r = on ? enable(sources[i].cupti) : cw_inject->api.cuptiActivityDisable(sources[i].cupti);
         any = any || r == CUPTI_SUCCESS;
-        if (sources[i].take == take_wait && enable && r == CUPTI_SUCCESS)
+        if (sources[i].take == take_wait && on && r == CUPTI_SUCCESS)
             self->waits = true;
         result = r == CUPTI_SUCCESS ? result : r;
     }
