@@ -265,7 +265,7 @@ static void read_event(struct said *said, nvtxDomainHandle_t domain, const nvtxE
 {
     struct cw_trace_label *label = &said->label;
     const char *name = read_names(said, domain, event);
-    *label = (struct cw_trace_label){said->domain, name, 0, CW_TRACE_UNKNOWN, CW_TRACE_NO_PAYLOAD, NULL};
+    *label = (struct cw_trace_label){said->domain, name, 0, CW_TRACE_UNKNOWN, CW_TRACE_NO_PAYLOAD, NULL, NULL};
     if (!event)
         return;
     if (event->payloadType == NVTX_PAYLOAD_TYPE_EXT && event->reserved0 > 0)
@@ -577,6 +577,121 @@ static void NVTX_API name_stream_wide(CUstream stream, const wchar_t *name)
     name_stream(stream, narrow(narrowed, name));
 }
 
+/* An event has its handle: CUPTI gives no number for it. */
+static void NVTX_API name_event(CUevent event, const char *name)
+{
+    cw_trace_nvtx_name("event", number(event), CW_TRACE_UNKNOWN, name);
+}
+
+static void NVTX_API name_event_wide(CUevent event, const wchar_t *name)
+{
+    char narrowed[LONGEST];
+    name_event(event, narrow(narrowed, name));
+}
+
+/* ---- resources and synchronization ------------------------------------------------------------------------------ */
+
+static nvtxEventAttributes_t event_of_message(int32_t type, nvtxMessageValue_t message)
+{
+    return (nvtxEventAttributes_t){.messageType = type, .message = message};
+}
+
+/* Names what the program registers: an object of CUDA or a thread as the functions for these do, else a resource. */
+static nvtxResourceHandle_t NVTX_API create_resource(nvtxDomainHandle_t domain, nvtxResourceAttributes_t *resource)
+{
+    struct said said;
+    if (!resource)
+        return NULL;
+    const nvtxEventAttributes_t event = event_of_message(resource->messageType, resource->message);
+    const char *name = read_names(&said, domain, &event);
+    const uint64_t id = resource->identifier.ullValue;
+    void *object = (void *)(uintptr_t)id;
+    switch ((uint32_t)resource->identifierType) {
+    case NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE:
+        name_thread((uint32_t)id, name);
+        break;
+    case NVTX_RESOURCE_TYPE_CUDA_DEVICE:
+    case NVTX_RESOURCE_TYPE_CUDART_DEVICE:
+        name_device((int)id, name);
+        break;
+    case NVTX_RESOURCE_TYPE_CUDA_CONTEXT:
+        name_context(object, name);
+        break;
+    case NVTX_RESOURCE_TYPE_CUDA_STREAM:
+    case NVTX_RESOURCE_TYPE_CUDART_STREAM:
+        name_stream(object, name);
+        break;
+    case NVTX_RESOURCE_TYPE_CUDA_EVENT:
+    case NVTX_RESOURCE_TYPE_CUDART_EVENT:
+        name_event(object, name);
+        break;
+    default:
+        cw_trace_nvtx_name("resource", id, CW_TRACE_UNKNOWN, said.full);
+        break;
+    }
+    return (nvtxResourceHandle_t)resource; /* no more than a sign that it was taken */
+}
+
+static void NVTX_API destroy_resource(nvtxResourceHandle_t resource)
+{
+    (void)resource; /* its name stays */
+}
+
+/* The handle of an object of synchronization is the one of its name, as a string of the domain. */
+static nvtxSyncUser_t NVTX_API create_sync(nvtxDomainHandle_t domain, const nvtxSyncUserAttributes_t *sync)
+{
+    struct said said;
+    nvtxEventAttributes_t event = event_of("");
+    if (sync)
+        event = event_of_message(sync->messageType, sync->message);
+    return (nvtxSyncUser_t)register_string(domain, read_names(&said, domain, &event));
+}
+
+static void NVTX_API destroy_sync(nvtxSyncUser_t sync)
+{
+    (void)sync; /* others of that name may be there */
+}
+
+static void mark_sync(nvtxSyncUser_t sync, const char *step)
+{
+    char domain[LONGEST], name[LONGEST];
+    uint64_t of = 0;
+    if (!cw_inject_lock())
+        return;
+    const struct name *n = sync ? find_name(number(sync)) : NULL;
+    const bool known = n && n->domain != DOMAINS;
+    if (known) {
+        of = n->domain;
+        snprintf(domain, sizeof domain, "%s", text_of(of));
+        snprintf(name, sizeof name, "%s", n->text);
+    }
+    cw_inject_unlock();
+    const struct cw_trace_label label = {
+        .domain = domain, .name = name, .color = CW_TRACE_UNKNOWN, .payload = CW_TRACE_NO_PAYLOAD, .step = step};
+    if (known)
+        cw_trace_nvtx_mark(of, &label);
+}
+
+static void NVTX_API sync_start(nvtxSyncUser_t sync)
+{
+    mark_sync(sync, "acquire");
+}
+
+static void NVTX_API sync_failed(nvtxSyncUser_t sync)
+{
+    mark_sync(sync, "acquire_failed");
+}
+
+static void NVTX_API sync_success(nvtxSyncUser_t sync)
+{
+    mark_sync(sync, "acquired");
+}
+
+static void NVTX_API sync_releasing(nvtxSyncUser_t sync)
+{
+    mark_sync(sync, "release");
+}
+
 /* ---- entry ------------------------------------------------------------------------------------------------------ */
 
 struct replacement {
@@ -617,6 +732,8 @@ static const struct replacement domains[] = {
     AS(NVTX_CBID_CORE2_DomainCreateW, domain_create_wide),
     AS(NVTX_CBID_CORE2_DomainDestroy, domain_destroy),
     AS(NVTX_CBID_CORE2_DomainMarkEx, domain_mark),
+    AS(NVTX_CBID_CORE2_DomainResourceCreate, create_resource),
+    AS(NVTX_CBID_CORE2_DomainResourceDestroy, destroy_resource),
     AS(NVTX_CBID_CORE2_DomainNameCategoryA, domain_category),
     AS(NVTX_CBID_CORE2_DomainNameCategoryW, domain_category_wide),
 };
@@ -624,12 +741,20 @@ static const struct replacement driver[] = {
     AS(NVTX_CBID_CUDA_NameCuDeviceA, name_device),   AS(NVTX_CBID_CUDA_NameCuDeviceW, name_device_wide),
     AS(NVTX_CBID_CUDA_NameCuContextA, name_context), AS(NVTX_CBID_CUDA_NameCuContextW, name_context_wide),
     AS(NVTX_CBID_CUDA_NameCuStreamA, name_stream),   AS(NVTX_CBID_CUDA_NameCuStreamW, name_stream_wide),
+    AS(NVTX_CBID_CUDA_NameCuEventA, name_event),     AS(NVTX_CBID_CUDA_NameCuEventW, name_event_wide),
 };
 static const struct replacement runtime[] = {
-    AS(NVTX_CBID_CUDART_NameCudaDeviceA, name_device),
-    AS(NVTX_CBID_CUDART_NameCudaDeviceW, name_device_wide),
-    AS(NVTX_CBID_CUDART_NameCudaStreamA, name_stream),
-    AS(NVTX_CBID_CUDART_NameCudaStreamW, name_stream_wide),
+    AS(NVTX_CBID_CUDART_NameCudaDeviceA, name_device), AS(NVTX_CBID_CUDART_NameCudaDeviceW, name_device_wide),
+    AS(NVTX_CBID_CUDART_NameCudaStreamA, name_stream), AS(NVTX_CBID_CUDART_NameCudaStreamW, name_stream_wide),
+    AS(NVTX_CBID_CUDART_NameCudaEventA, name_event),   AS(NVTX_CBID_CUDART_NameCudaEventW, name_event_wide),
+};
+static const struct replacement synchronization[] = {
+    AS(NVTX_CBID_SYNC_DomainSyncUserCreate, create_sync),
+    AS(NVTX_CBID_SYNC_DomainSyncUserDestroy, destroy_sync),
+    AS(NVTX_CBID_SYNC_DomainSyncUserAcquireStart, sync_start),
+    AS(NVTX_CBID_SYNC_DomainSyncUserAcquireFailed, sync_failed),
+    AS(NVTX_CBID_SYNC_DomainSyncUserAcquireSuccess, sync_success),
+    AS(NVTX_CBID_SYNC_DomainSyncUserReleasing, sync_releasing),
 };
 
 static bool replace(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModule module,
@@ -676,6 +801,7 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t export_table)
         return 0;
     (void)replace(callbacks, NVTX_CB_MODULE_CUDA, driver, sizeof driver / sizeof *driver);
     (void)replace(callbacks, NVTX_CB_MODULE_CUDART, runtime, sizeof runtime / sizeof *runtime);
+    (void)replace(callbacks, NVTX_CB_MODULE_SYNC, synchronization, sizeof synchronization / sizeof *synchronization);
     return replace(callbacks, NVTX_CB_MODULE_CORE, core, sizeof core / sizeof *core) &&
            replace(callbacks, NVTX_CB_MODULE_CORE2, domains, sizeof domains / sizeof *domains);
 }

@@ -10,6 +10,9 @@
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExtPayload.h>
+#include <nvtx3/nvToolsExtCuda.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+#include <nvtx3/nvToolsExtSync.h>
 
 enum {
     CW_NVTX_MOST_SCHEMAS = 1024,

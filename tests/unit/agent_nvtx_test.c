@@ -183,6 +183,96 @@ Test(nvtx, payloads_keep_their_sign)
 #undef PAYLOAD
 }
 
+/* A field of a kind's last row. */
+static uint64_t last_of(enum cw_trace_kind kind, enum cw_trace_field field)
+{
+    const struct cw_trace_table *t = &cw_trace_sheets->tables[kind];
+    const size_t place = cw_trace_sheets->places[kind][field];
+    cr_assert(t->count && place);
+    return t->values[(place - 1) * CW_TRACE_TABLE_ROWS + t->count - 1];
+}
+
+static uint64_t text_number(const char *text)
+{
+    cw_trace_rows_lock();
+    const uint32_t number = cw_trace_text_number(text);
+    cw_trace_rows_unlock();
+    return number;
+}
+
+/* ---- resources and synchronization ------------------------------------------------------------------------------ */
+
+static void expect_name(const char *type, uint64_t id, const char *name)
+{
+    cr_expect_eq(last_of(CW_TRACE_NAME, CW_FIELD_TYPE), text_number(type), "%s", name);
+    cr_expect_eq(last_of(CW_TRACE_NAME, CW_FIELD_ID), id, "%s", name);
+    cr_expect_eq(last_of(CW_TRACE_NAME, CW_FIELD_NAME), text_number(name), "%s", name);
+}
+
+static void name_resource(nvtxDomainHandle_t domain, int32_t type, uint64_t id, const char *name)
+{
+    nvtxResourceAttributes_t resource = {.version = NVTX_VERSION,
+                                         .size = NVTX_RESOURCE_ATTRIB_STRUCT_SIZE,
+                                         .identifierType = type,
+                                         .identifier.ullValue = id,
+                                         .messageType = NVTX_MESSAGE_TYPE_ASCII,
+                                         .message.ascii = name};
+    const nvtxResourceHandle_t handle =
+        CORE2(DomainResourceCreate, nvtxDomainResourceCreate_impl_fntype)(domain, &resource);
+    cr_expect_not_null(handle);
+    CORE2(DomainResourceDestroy, nvtxDomainResourceDestroy_impl_fntype)(handle);
+}
+
+Test(nvtx, events_and_resources_have_names)
+{
+    setenv(CW_AGENT_SOCKET_VARIABLE, "/nowhere", 1);
+    begin();
+    ((void (*)(void *, const char *))functions[NVTX_CB_MODULE_CUDA][NVTX_CBID_CUDA_NameCuEventA])((void *)0x10, "done");
+    expect_name("event", 0x10, "done");
+    name_resource(create("io"), (int32_t)NVTX_RESOURCE_TYPE_GENERIC_POINTER, 0x20, "lock");
+    expect_name("resource", 0x20, "io@lock");
+    name_resource(NULL, (int32_t)NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE, 77, "reader");
+    expect_name("thread", 77, "reader");
+    name_resource(NULL, NVTX_RESOURCE_MAKE_TYPE(CUDA, 4), 0x30, "ready");
+    expect_name("event", 0x30, "ready");
+    cr_expect_null(CORE2(DomainResourceCreate, nvtxDomainResourceCreate_impl_fntype)(NULL, NULL));
+}
+
+#define SYNC(name, type) ((type)functions[NVTX_CB_MODULE_SYNC][NVTX_CBID_SYNC_DomainSyncUser##name])
+typedef nvtxSyncUser_t (*create_sync)(nvtxDomainHandle_t domain, const nvtxSyncUserAttributes_t *attributes);
+typedef void (*take_sync)(nvtxSyncUser_t sync);
+
+static void expect_step(const char *step, const char *name)
+{
+    cr_expect_eq(last_of(CW_TRACE_NVTX_MARK, CW_FIELD_CATEGORY), text_number(step), "%s", step);
+    cr_expect_eq(last_of(CW_TRACE_NVTX_MARK, CW_FIELD_NAME), text_number(name), "%s", step);
+    cr_expect_eq(last_of(CW_TRACE_NVTX_MARK, CW_FIELD_DOMAIN), text_number("io"), "%s", step);
+}
+
+Test(nvtx, synchronization_is_marked)
+{
+    const nvtxSyncUserAttributes_t sync = {.version = NVTX_VERSION,
+                                           .size = NVTX_SYNCUSER_ATTRIB_STRUCT_SIZE,
+                                           .messageType = NVTX_MESSAGE_TYPE_ASCII,
+                                           .message.ascii = "lock"};
+    setenv(CW_AGENT_SOCKET_VARIABLE, "/nowhere", 1);
+    begin();
+    const nvtxDomainHandle_t domain = create("io");
+    const nvtxSyncUser_t lock = SYNC(Create, create_sync)(domain, &sync);
+    SYNC(AcquireStart, take_sync)(lock);
+    expect_step("acquire", "lock");
+    SYNC(AcquireFailed, take_sync)(lock);
+    expect_step("acquire_failed", "lock");
+    SYNC(AcquireSuccess, take_sync)(lock);
+    expect_step("acquired", "lock");
+    SYNC(Releasing, take_sync)(lock);
+    expect_step("release", "lock");
+    SYNC(Destroy, take_sync)(lock);
+    destroy(domain);
+    SYNC(AcquireStart, take_sync)(lock);
+    expect_step("release", "lock");
+}
+
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
 Test(nvtx, ranges_take_no_memory_when_they_are_over)

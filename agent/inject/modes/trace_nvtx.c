@@ -252,8 +252,11 @@ void cw_trace_nvtx_mark(uint64_t domain, const struct cw_trace_label *label)
     struct open_range mark = describe(domain, 0, label);
     if (!self->shut)
         number_texts(&mark, CW_TRACE_NVTX_MARK, label);
+    const uint32_t step = self->shut ? 0 : cw_trace_text_number(label->step);
     if (!self->shut && cw_trace_row(CW_TRACE_NVTX_MARK)) {
         put_label(&mark);
+        if (step)
+            put(CW_FIELD_CATEGORY, step);
         put(CW_FIELD_TIME, mark.start_ns);
     }
     cw_trace_rows_leave();

@@ -17,6 +17,7 @@ struct cw_trace_label {        /* attributes of a range or mark */
         uint64_t number, large, real;
     } payload;
     const char *payload_text; /* of a payload with a schema, a JSON object; NULL or "": none */
+    const char *step;         /* of a mark: what a thread does to an object of synchronization; NULL: nothing */
 };
 #define CW_TRACE_NO_PAYLOAD                                                                                            \
     {                                                                                                                  \
@@ -33,7 +34,7 @@ void cw_trace_nvtx_close(uint64_t domain, uint64_t id);
 void cw_trace_nvtx_lost(void);
 void cw_trace_nvtx_mark(uint64_t domain, const struct cw_trace_label *label);
 void cw_trace_nvtx_category(uint64_t domain, uint32_t category, const char *name);
-/* Adds the program's name for an object with a number: "thread", "device", "context", "stream", "event". */
+/* Adds the program's name for an object with a number: "thread", "device", "context", "stream", "event", "resource". */
 void cw_trace_nvtx_name(const char *type, uint64_t id, uint64_t context, const char *name);
 
 /* Ends the trace: open ranges get no end. Call it with the rows' lock. */
