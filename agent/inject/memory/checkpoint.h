@@ -7,7 +7,7 @@
 #include "agent/inject/driver/inject.h"
 
 struct cw_checkpoint {
-    size_t size; /* layout of the library's own structure, from here to `pinned` */
+    size_t size; /* layout of the library's own structure, CUpti_Checkpoint, from here to `library` */
     CUcontext context;
     size_t reserve_device_mb, reserve_host_mb;
     uint8_t overwrite, optimizations;
