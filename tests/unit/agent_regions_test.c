@@ -210,6 +210,36 @@ Test(regions, managed_variables_are_not_the_devices)
     cr_expect(!cw_regions->count && cw_regions_know(found) && cw_regions_are_all());
 }
 
+Test(regions, memory_of_others_is_none_that_kernels_may_write_unseen)
+{
+    static uint8_t here[8], there[8], shared[8];
+    fake_memory[0] = (struct fake_memory){here, sizeof here, CU_MEMORYTYPE_DEVICE, false, 0};
+    fake_memory[1] = (struct fake_memory){there, sizeof there, CU_MEMORYTYPE_DEVICE, false, 1};
+    fake_memory[2] = (struct fake_memory){shared, sizeof shared, CU_MEMORYTYPE_DEVICE, false, 0};
+    struct cw_reach_range range = {(uintptr_t)shared, (uintptr_t)shared + 8, 0, CW_REACH_FOREIGN};
+    cw_reach->ranges = &range;
+    cw_reach->count = 1;
+    cr_expect(cw_regions_know((uintptr_t)there), "of another device");
+    cr_expect(cw_regions_know((uintptr_t)shared), "of another process");
+    cr_expect(cw_regions_are_all());
+    cr_expect(!cw_regions_know((uintptr_t)here) && !cw_regions_are_all(), "of this device, and no call told of it");
+}
+
+Test(regions, memory_that_was_freed_is_given_to_kernels_by_mistake_alone)
+{
+    static uint8_t pool[3][64];
+    const CUdeviceptr first = (uintptr_t)pool[0], second = (uintptr_t)pool[1], never = (uintptr_t)pool[2];
+    for (int i = 0; i < 3; i++)
+        fake_memory[i] = (struct fake_memory){pool[i], sizeof pool[i], CU_MEMORYTYPE_DEVICE, false, 0};
+    allocate(first, sizeof pool[0]);
+    allocate(second, sizeof pool[1]);
+    fake_device_call(ID(cuMemFreeAsync), &(cuMemFreeAsync_params){first, NULL});
+    fake_device_call(ID(cuMemUnmap), &(cuMemUnmap_params){second, sizeof pool[1]});
+    cr_expect_eq(cw_regions->count, 0);
+    cr_expect(cw_regions_know(first) && cw_regions_know(first + 63) && cw_regions_know(second) && cw_regions_are_all());
+    cr_expect(!cw_regions_know(never) && !cw_regions_are_all());
+}
+
 Test(regions, owners)
 {
     static uint8_t here[8], there[8];

@@ -97,12 +97,27 @@ static void add(CUdeviceptr at, size_t size)
     insert(first_behind(at), at, size);
 }
 
+static void note_freed(CUdeviceptr at, size_t size)
+{
+    self->lately[self->freed++ % CW_MOST_FREED] = (struct cw_region){at, size};
+}
+
+static bool was_freed(CUdeviceptr address)
+{
+    for (uint32_t i = 0; i < CW_MOST_FREED && i < self->freed; i++)
+        if (address >= self->lately[i].at && address - self->lately[i].at < self->lately[i].size)
+            return true;
+    return false;
+}
+
 /* Removes the region that begins at an address. */
 static void free_at(CUdeviceptr address)
 {
     const uint32_t i = first_behind(address);
-    if (i < self->count && self->items[i].at == address)
-        drop(i);
+    if (i >= self->count || self->items[i].at != address)
+        return;
+    note_freed(address, self->items[i].size);
+    drop(i);
 }
 
 static bool is_of_device(CUdeviceptr address)
@@ -314,6 +329,7 @@ static void entered(CUpti_CallbackId id, const void *params)
         free_at(freed->dptr);
         break;
     case UNMAPS:
+        note_freed(((const cuMemUnmap_params *)params)->ptr, ((const cuMemUnmap_params *)params)->size);
         take_out(((const cuMemUnmap_params *)params)->ptr, ((const cuMemUnmap_params *)params)->size);
         break;
     case UNLOADS:
@@ -409,9 +425,13 @@ bool cw_regions_takes(CUpti_CallbackId id, const void *params, size_t *size)
     }
 }
 
+/* Nobody gives a kernel memory that was freed, but structures of arguments have words that nobody set: those of
+ * PyTorch's kernels for lists of tensors, 4 KB, of which few are used. The driver may still have such memory, in a
+ * pool, or for code. Others' memory is in no region, and is not put back. */
 bool cw_regions_know(CUdeviceptr address)
 {
-    if (is_beyond() || cw_regions_have(address) || !is_of_device(address))
+    if (is_beyond() || cw_regions_have(address) || !is_of_device(address) || cw_reach_has(address) ||
+        was_freed(address))
         return true;
     self->beyond = true;
     return false;

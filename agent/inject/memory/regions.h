@@ -7,14 +7,18 @@
 
 enum { CW_MOST_MET = 4096 }; /* a power of two; beyond it functions and modules are met again */
 
+enum { CW_MOST_FREED = 256 };
+
 struct cw_regions {
     struct cw_region {
         CUdeviceptr at;
         size_t size;
     } * items; /* by address, without overlaps */
     uint32_t count, room;
-    uint64_t changes;   /* how often `items` changed */
-    bool beyond;        /* there is memory that is not in `items`, for good */
+    uint64_t changes; /* how often `items` changed */
+    bool beyond;      /* there is memory that is not in `items`, for good */
+    uint32_t freed;   /* number of regions that the program freed, the last of which are in: */
+    struct cw_region lately[CW_MOST_FREED];
     atomic_bool unsure; /* some may be gone with their module or context */
     atomic_bool unmet;  /* forget the two tables below: code was unloaded, and other code may get its handles */
     CUfunction functions[CW_MOST_MET]; /* that were met */
@@ -34,7 +38,8 @@ void cw_regions_meet(CUfunction function);
 bool cw_regions_has_variables(CUfunction function);
 /* Whether an address is in a region. */
 bool cw_regions_have(CUdeviceptr address);
-/* Notes an address that work is given. Returns false once, if it is device memory in no region. */
+/* Notes an address that work is given. Returns false once, if it is memory of the device in no region, unless others
+ * reach it (reach.h), or the program has freed it lately. */
 bool cw_regions_know(CUdeviceptr address);
 /* The module of a function that was met lately; else NULL. */
 CUmodule cw_regions_module(CUfunction function);
