@@ -237,7 +237,13 @@ void cw_pm_start(void)
 {
     PARAMS(CUpti_PmSampling_Start_Params, params);
     params.pPmSamplingObject = object;
-    CALL(cuptiPmSamplingStart, params);
+    const CUptiResult result = cw_pm_process.cuptiPmSamplingStart(&params);
+    const uint64_t given = cw_pm_process.options->buffer_bytes;
+    if (result != CUPTI_SUCCESS && given && given < least_buffer) /* CUPTI_ERROR_UNKNOWN for 1 MiB, on an H200 */
+        cw_pm_give_up(CW_ERR_DEVICE,
+                      "found --buffer %" PRIu64 ", with which CUPTI does not start (%d), expected %" PRIu64 " at least",
+                      given >> 20, (int)result, least_buffer >> 20);
+    cw_pm_good(result, "cuptiPmSamplingStart");
 }
 
 static void stop(void)
