@@ -225,6 +225,18 @@ Test(regions, memory_of_others_is_none_that_kernels_may_write_unseen)
     cr_expect(!cw_regions_know((uintptr_t)here) && !cw_regions_are_all(), "of this device, and no call told of it");
 }
 
+Test(regions, memory_of_the_library_itself_is_the_programs_by_mistake_alone)
+{
+    CUdeviceptr own[20];
+    for (int i = 0; i < 20; i++)
+        cr_assert_eq(cw_regions_allocate(&own[i], 100), CUDA_SUCCESS);
+    cr_expect(cw_regions_know(own[0]) && cw_regions_know(own[19] + 99) && cw_regions_are_all());
+    for (int i = 0; i < 20; i++)
+        cw_regions_release(own[i]);
+    cr_expect_eq(cw_regions->own_count, 0);
+    free(cw_regions->own);
+}
+
 Test(regions, memory_that_was_freed_is_given_to_kernels_by_mistake_alone)
 {
     static uint8_t pool[3][64];

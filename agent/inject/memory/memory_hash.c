@@ -65,7 +65,7 @@ static bool begin(struct hasher *hasher, CUcontext context)
     if (!api->cuModuleLoadData || !api->cuModuleGetFunction || !api->cuMemcpyDtoH_v2 || !api->cuLaunchKernelEx ||
         api->cuModuleLoadData(&module, code) != CUDA_SUCCESS ||
         api->cuModuleGetFunction(&hasher->function, module, "hash") != CUDA_SUCCESS ||
-        api->cuMemAlloc_v2(&hasher->sum, sizeof(uint64_t)) != CUDA_SUCCESS)
+        cw_regions_allocate(&hasher->sum, sizeof(uint64_t)) != CUDA_SUCCESS)
         return false;
     hasher->context = context;
     return true;

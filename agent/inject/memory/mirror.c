@@ -107,7 +107,7 @@ static bool run(CUfunction kernel, uint32_t blocks, void **parameters)
 static void free_device(CUdeviceptr *memory)
 {
     if (*memory)
-        cw_inject->api.cuMemFree_v2(*memory);
+        cw_regions_release(*memory);
     *memory = 0;
 }
 
@@ -124,7 +124,7 @@ static bool load_code(struct cw_mirror *m)
     return m->code || (ok(api->cuModuleLoadData(&m->code, cw_mirror_code)) &&
                        ok(api->cuModuleGetFunction(&m->check, m->code, "check")) &&
                        ok(api->cuModuleGetFunction(&m->move, m->code, "move")) &&
-                       ok(api->cuMemAlloc_v2(&m->zeros, CHUNK)) && ok(api->cuMemsetD8Async(m->zeros, 0, CHUNK, NULL)));
+                       ok(cw_regions_allocate(&m->zeros, CHUNK)) && ok(api->cuMemsetD8Async(m->zeros, 0, CHUNK, NULL)));
 }
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
@@ -234,13 +234,12 @@ static bool append_spans(struct cw_mirror *m, struct span *spans, uint32_t count
 /* Makes room on the device for this many chunks. */
 static bool make_tables(struct cw_mirror *m, size_t room)
 {
-    const struct cw_cupti *api = &cw_inject->api;
     free_device(&m->on_chunks);
     free_device(&m->hashes);
     free_device(&m->on_list);
-    return ok(api->cuMemAlloc_v2(&m->on_chunks, room * sizeof *m->chunks)) &&
-           ok(api->cuMemAlloc_v2(&m->hashes, room * sizeof(struct hash))) &&
-           ok(api->cuMemAlloc_v2(&m->on_list, (room + 1) * sizeof *m->list));
+    return ok(cw_regions_allocate(&m->on_chunks, room * sizeof *m->chunks)) &&
+           ok(cw_regions_allocate(&m->hashes, room * sizeof(struct hash))) &&
+           ok(cw_regions_allocate(&m->on_list, (room + 1) * sizeof *m->list));
 }
 
 /* Moves the chunks of regions that were there before together, with their hashes, to new lists. */
@@ -321,8 +320,8 @@ static bool add_slab(struct cw_mirror *m, size_t size, bool on_host)
     CUdeviceptr *unused = slab ? realloc(m->unused, (m->slots + size / CHUNK) * sizeof *unused) : NULL;
     m->unused = unused ? unused : m->unused;
     void *memory = NULL;
-    if (!unused || !(on_host ? ok(cw_inject->api.cuMemHostAlloc(&memory, size, 0))
-                             : ok(cw_inject->api.cuMemAlloc_v2(&slab->at, size)))) {
+    if (!unused ||
+        !(on_host ? ok(cw_inject->api.cuMemHostAlloc(&memory, size, 0)) : ok(cw_regions_allocate(&slab->at, size)))) {
         free(slab);
         return false;
     }
@@ -639,7 +638,7 @@ void cw_mirror_release(CUcontext context)
         if (slab->on_host)
             cw_inject->api.cuMemFreeHost((void *)(uintptr_t)slab->at);
         else
-            cw_inject->api.cuMemFree_v2(slab->at);
+            cw_regions_release(slab->at);
     free_device(&m->on_chunks);
     free_device(&m->hashes);
     free_device(&m->on_list);

@@ -110,6 +110,36 @@ static bool was_freed(CUdeviceptr address)
     return false;
 }
 
+CUresult cw_regions_allocate(CUdeviceptr *at, size_t size)
+{
+    const CUresult result = cw_inject->api.cuMemAlloc_v2(at, size);
+    if (result == CUDA_SUCCESS && self->own_count == self->own_room) {
+        const uint32_t room = self->own_room ? 2 * self->own_room : 16;
+        struct cw_region *own = realloc(self->own, room * sizeof *own);
+        self->own = own ? own : self->own;
+        self->own_room = own ? room : self->own_room;
+    }
+    if (result == CUDA_SUCCESS && self->own_count < self->own_room)
+        self->own[self->own_count++] = (struct cw_region){*at, size};
+    return result;
+}
+
+void cw_regions_release(CUdeviceptr at)
+{
+    for (uint32_t i = 0; i < self->own_count; i++)
+        if (self->own[i].at == at)
+            self->own[i--] = self->own[--self->own_count];
+    cw_inject->api.cuMemFree_v2(at);
+}
+
+static bool is_own(CUdeviceptr address)
+{
+    for (uint32_t i = 0; i < self->own_count; i++)
+        if (address >= self->own[i].at && address - self->own[i].at < self->own[i].size)
+            return true;
+    return false;
+}
+
 /* Removes the region that begins at an address. */
 static void free_at(CUdeviceptr address)
 {
@@ -425,12 +455,13 @@ bool cw_regions_takes(CUpti_CallbackId id, const void *params, size_t *size)
     }
 }
 
-/* Nobody gives a kernel memory that was freed, but structures of arguments have words that nobody set: those of
- * PyTorch's kernels for lists of tensors, 4 KB, of which few are used. The driver may still have such memory, in a
- * pool, or for code. Others' memory is in no region, and is not put back. */
+/* Structures of arguments have words that nobody set: those of PyTorch's kernels for lists of tensors, 4 KB, of which
+ * few are used. Such a word has what stood on the stack before, as an address of memory that was freed, which the
+ * driver may still have in a pool or for code; or of this library's own memory, whose code ran on that stack. Others'
+ * memory is in no region, and is not put back. */
 bool cw_regions_know(CUdeviceptr address)
 {
-    if (is_beyond() || cw_regions_have(address) || !is_of_device(address) || cw_reach_has(address) ||
+    if (is_beyond() || cw_regions_have(address) || !is_of_device(address) || is_own(address) || cw_reach_has(address) ||
         was_freed(address))
         return true;
     self->beyond = true;

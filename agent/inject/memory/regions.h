@@ -15,6 +15,8 @@ struct cw_regions {
         size_t size;
     } * items; /* by address, without overlaps */
     uint32_t count, room;
+    struct cw_region *own; /* memory of this library, in no order */
+    uint32_t own_count, own_room;
     uint64_t changes; /* how often `items` changed */
     bool beyond;      /* there is memory that is not in `items`, for good */
     uint32_t freed;   /* number of regions that the program freed, the last of which are in: */
@@ -30,6 +32,9 @@ extern struct cw_regions *const cw_regions;
 bool cw_regions_follows(CUpti_CallbackId id);
 /* Takes note of a driver call, before it and after it. */
 void cw_regions_follow(CUpti_CallbackId id, const CUpti_CallbackData *call);
+/* Allocate and free device memory for this library itself, which is in no region. */
+CUresult cw_regions_allocate(CUdeviceptr *at, size_t size);
+void cw_regions_release(CUdeviceptr at);
 /* Whether a call allocates device memory, *size bytes, or asks how much there is (*size is SIZE_MAX). */
 bool cw_regions_takes(CUpti_CallbackId id, const void *params, size_t *size);
 /* Adds the variables of a function's module, before the function runs. NULL: a graph, whose functions were met. */
@@ -38,8 +43,8 @@ void cw_regions_meet(CUfunction function);
 bool cw_regions_has_variables(CUfunction function);
 /* Whether an address is in a region. */
 bool cw_regions_have(CUdeviceptr address);
-/* Notes an address that work is given. Returns false once, if it is memory of the device in no region, unless others
- * reach it (reach.h), or the program has freed it lately. */
+/* Notes an address that work is given. Returns false once, if it is memory of the device in no region, unless it is
+ * this library's, others reach it (reach.h), or the program has freed it lately. */
 bool cw_regions_know(CUdeviceptr address);
 /* The module of a function that was met lately; else NULL. */
 CUmodule cw_regions_module(CUfunction function);

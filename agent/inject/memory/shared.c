@@ -207,7 +207,7 @@ static bool keep_on_device(struct cw_shared *s, CUdeviceptr memory, size_t size)
     if (!piece || !cw_checkpoint_has_room(size))
         return false;
     *piece = (struct cw_shared_piece){.next = s->first, .memory = (uint8_t *)(uintptr_t)memory, .size = size};
-    if (cw_inject->api.cuMemAlloc_v2(&piece->on_device, size) != CUDA_SUCCESS)
+    if (cw_regions_allocate(&piece->on_device, size) != CUDA_SUCCESS)
         return false;
     s->first = piece;
     return copy_on_device(piece->on_device, memory, size);
@@ -368,7 +368,7 @@ void cw_shared_release(struct cw_shared *s)
 {
     for (struct cw_shared_piece *piece = s->first; piece; piece = piece->next) {
         if (piece->on_device)
-            cw_inject->api.cuMemFree_v2(piece->on_device);
+            cw_regions_release(piece->on_device);
         if (piece->owns)
             cw_inject->api.cuMemFreeHost(piece->memory);
     }
