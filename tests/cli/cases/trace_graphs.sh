@@ -24,6 +24,8 @@ python3 check.py "$SOURCE/data/captures/trace_graphs.cwd"
 metric-eval "$SOURCE/data/captures/trace_graphs.cwd" --kind memory --csv - -q | python3 -c '
 import csv, sys
 print(sorted({(r["pool_type"], r["pool_threshold"]) for r in csv.DictReader(sys.stdin)}))'
+echo == names of nodes
+metric-eval "$SOURCE/data/captures/trace_whole.cwd" --kind graph_node --csv - -q | cut -d, -f 2- | sed 1d | awk -F, '{ print $1, ($1 == "kernel" ? ($4 == "" ? "without a name" : "with a name") : "") }' | sort | uniq -c | sed 's/^ *//'
 echo == a window of access
 metric-eval "$SOURCE/data/captures/trace_access.cwd" --kind launch_shape --csv - -q | cut -d, -f 2,24-27
 echo == the same of the simulator
