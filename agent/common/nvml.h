@@ -16,6 +16,12 @@ struct cw_nvml_memory { /* version 2: set `version` to CW_NVML_MEMORY_VERSION */
 };
 #define CW_NVML_MEMORY_VERSION ((unsigned)sizeof(struct cw_nvml_memory) | 2U << 24)
 
+struct cw_nvml_pci {
+    char legacy[16];
+    unsigned domain, bus, device, ids, subsystem;
+    char text[32];
+};
+
 enum { CW_NVML_OF_SM = 1, CW_NVML_OF_MEMORY = 2 }; /* clocks */
 enum { CW_NVML_LINKS = 18 };                       /* most NVLinks of a GPU */
 enum { CW_NVML_P2P_READ = 0, CW_NVML_P2P_NVLINK = 2, CW_NVML_P2P_ATOMICS = 3 };
@@ -24,6 +30,10 @@ enum { CW_NVML_P2P_READ = 0, CW_NVML_P2P_NVLINK = 2, CW_NVML_P2P_ATOMICS = 3 };
 #define CW_NVML_NUMBER(X, name) X(name, (void *device, unsigned *value))
 #define CW_NVML_FUNCTIONS(X)                                                                                           \
     X(nvmlDeviceGetHandleByPciBusId_v2, (const char *pci, void **device))                                              \
+    X(nvmlDeviceGetCount_v2, (unsigned *count))                                                                        \
+    X(nvmlDeviceGetHandleByIndex_v2, (unsigned index, void **device))                                                  \
+    X(nvmlDeviceGetPciInfo_v3, (void *device, struct cw_nvml_pci *pci))                                                \
+    X(nvmlDeviceGetNvLinkRemotePciInfo_v2, (void *device, unsigned link, struct cw_nvml_pci *pci))                     \
     X(nvmlDeviceGetUUID, (void *device, char *text, unsigned size))                                                    \
     X(nvmlDeviceGetEccMode, (void *device, unsigned *now, unsigned *pending))                                          \
     X(nvmlDeviceGetMigMode, (void *device, unsigned *now, unsigned *pending))                                          \

@@ -140,7 +140,7 @@ bool cw_node_facts_join(const struct cw_node_facts *f, struct cw_device *device,
     for (uint32_t i = 0; i < device->attribute_count; i++)
         pairs[count++] = device->attributes[i];
     for (uint32_t i = 0; i < more; i++)
-        if (!cw_device_attribute(device, known->items[i].key))
+        if (!cw_pair_is_rank(known->items[i].key) && !cw_device_attribute(device, known->items[i].key))
             pairs[count++] = (struct cw_pair){known->items[i].key, known->items[i].value};
     device->attributes = pairs;
     device->attribute_count = count;

@@ -26,7 +26,8 @@ void cw_node_facts_does(struct cw_node_facts *facts, const char *command);
 /* Notes that the missing units are known: only the ones named by `unit`, which may be NULL. */
 void cw_node_facts_lacks(struct cw_node_facts *facts, const char *unit);
 
-/* Gives the device a list of its attributes in `arena`, with those of the GPU at its PCI address that it lacks. `facts`
+/* Gives the device a list of its attributes in `arena`, with those of the GPU at its PCI address that it lacks,
+ * but for the rank, which is the agent's. `facts`
  * may be NULL. False when out of memory. */
 bool cw_node_facts_join(const struct cw_node_facts *facts, struct cw_device *device, struct cw_arena *arena);
 

@@ -14,6 +14,12 @@ struct memory {
     unsigned long long total, reserved, free, used;
 };
 
+struct pci {
+    char legacy[16];
+    unsigned domain, bus, device, ids, subsystem;
+    char text[32];
+};
+
 int nvmlInit_v2(void);
 int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, void **device);
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *processes);
@@ -27,6 +33,10 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *
 int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *is_up);
 int nvmlDeviceGetP2PStatus(void *device, void *other, unsigned capability, unsigned *status);
 int nvmlDeviceGetTopologyCommonAncestor(void *device, void *other, unsigned *level);
+int nvmlDeviceGetCount_v2(unsigned *count);
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
+int nvmlDeviceGetPciInfo_v3(void *device, struct pci *pci);
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, struct pci *pci);
 int nvmlDeviceGetUUID(void *device, char *text, unsigned size);
 int nvmlDeviceGetEccMode(void *device, unsigned *now, unsigned *pending);
 int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *pending);
@@ -69,6 +79,38 @@ int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *is_up)
 {
     *is_up = (int)link < links_up(device);
     return *said("FAKE_NVML_LINKS") && link < 18 ? 0 : 3;
+}
+
+static void place(unsigned number, struct pci *pci)
+{
+    *pci = (struct pci){.bus = (unsigned[]){0x0a, 0x0c, 0x0d}[number % 3]};
+}
+
+int nvmlDeviceGetCount_v2(unsigned *count)
+{
+    *count = (unsigned)atoi(said("FAKE_NVML_GPUS"));
+    return 0;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device)
+{
+    *device = &handles[index % 3];
+    return index >= 3;
+}
+
+int nvmlDeviceGetPciInfo_v3(void *device, struct pci *pci)
+{
+    place((unsigned)((unsigned *)device - handles), pci);
+    return 0;
+}
+
+/* FAKE_NVML_DIRECT: the number of links that end at the next GPU, of each; the others end at the one behind it. Without
+ * it nothing is known of the ends. */
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, struct pci *pci)
+{
+    const unsigned number = (unsigned)((unsigned *)device - handles), direct = (unsigned)atoi(said("FAKE_NVML_DIRECT"));
+    place(number + (link < direct ? 1 : 2), pci);
+    return !direct;
 }
 
 /* Two GPUs with NVLinks reach each other in every way, others in none. */

@@ -8,13 +8,14 @@
 #include "agent/session/node_facts.h"
 #include "image/counter_data.h"
 
-static struct cw_node_gpus gpus = {.count = 3, .pci = {"0000:0a:00.0", "0000:0c:00.0", "0000:0d:00.0"}};
+static char pci[][32] = {"0000:0a:00.0", "0000:0c:00.0", "0000:0d:00.0"};
+static struct cw_node_gpus gpus;
 
 static void load(const char *links, const char *level)
 {
     setenv("FAKE_NVML_LINKS", links, 1);
     setenv("FAKE_NVML_LEVEL", level, 1);
-    cw_nvml_load(&gpus.nvml);
+    cw_node_gpus_read(&gpus, 3, pci);
 }
 
 static void put(void *user, const char *key, const char *value)
@@ -40,13 +41,32 @@ Test(node_links, facts_name_modes_and_peers)
 
 Test(node_links, a_GPU_that_the_library_does_not_know_has_no_facts)
 {
+    strcpy(pci[1], "0000:0e:00.0");
     load("", "");
-    strcpy(gpus.pci[1], "0000:0e:00.0");
     cr_expect_str_eq(facts(1), "");
     cr_expect_str_eq(facts(2), "uuid=GPU-2\necc=off\n", "nor links that the library does not tell");
     setenv("FAKE_NVML_ABSENT", "1", 1);
-    cw_nvml_load(&gpus.nvml);
+    load("", "");
     cr_expect_str_eq(facts(0), "");
+}
+
+Test(node_links, GPUs_without_a_switch_have_the_links_that_end_at_each_other)
+{
+    setenv("FAKE_NVML_DIRECT", "4", 1);
+    load("12 12 12", "40");
+    cr_expect_str_eq(strstr(facts(0), "peers="),
+                     "peers=0000:0c:00.0 NV4 access atomics, 0000:0d:00.0 NV8 access atomics\n");
+}
+
+Test(node_links, peers_are_the_same_whatever_a_process_is_shown)
+{
+    char all[2000];
+    load("18 18 18", "40");
+    strcpy(all, facts(1));
+    setenv("FAKE_NVML_GPUS", "3", 1);
+    cw_node_gpus_read(&gpus, 1, pci + 1);
+    cr_expect(gpus.count == 1 && gpus.seen == 3);
+    cr_expect_str_eq(facts(0), all);
 }
 
 Test(node_links, a_table_has_a_row_for_each)
@@ -60,7 +80,8 @@ Test(node_links, a_table_has_a_row_for_each)
     cw_node_links_row(&gpus, 2, line);
     cr_expect_str_eq(line, "GPU 2     NODE    NODE    -       ?");
     cr_expect(!cw_node_links_apart(&gpus, 0, 1) && cw_node_links_apart(&gpus, 0, 2));
-    load("", "");
+    setenv("FAKE_NVML_ABSENT", "1", 1);
+    load("18 18 0", "40");
     cr_expect(!cw_node_links_apart(&gpus, 0, 2), "nothing is known");
 }
 
@@ -75,7 +96,8 @@ Test(node_links, captures_get_what_their_process_does_not_know)
         cr_expect_eq(device.attribute_count, 2, "no GPU of the facts has this address");
         cw_node_facts_gpu(node, i, "GH100");
         cw_node_facts_attribute(node, "name", "of the node");
-        cw_node_facts_attribute(node, "pci", gpus.pci[i]);
+        cw_node_facts_attribute(node, "pci", pci[i]);
+        cw_node_facts_attribute(node, "rank", "7");
         cw_node_facts_attribute(node, "uuid", i ? "GPU-1" : "GPU-0");
     }
     cr_assert(cw_node_facts_join(node, &device, arena));

@@ -240,11 +240,10 @@ static bool check_support(const struct node *n, enum cw_need need, CUdevice devi
 static void check_mig(const struct node *n, CUdevice device)
 {
     const struct cw_nvml *nvml = &n->all.nvml;
-    const char *pci = n->all.pci[device];
+    const struct cw_node_gpu *gpu = &n->all.gpus[device];
     unsigned now = 0, pending;
-    void *gpu = cw_nvml_device(nvml, pci);
-    if (gpu && nvml->nvmlDeviceGetMigMode && nvml->nvmlDeviceGetMigMode(gpu, &now, &pending) == 0)
-        cw_check_mig(n->to, device, pci, now);
+    if (gpu->device && nvml->nvmlDeviceGetMigMode && nvml->nvmlDeviceGetMigMode(gpu->device, &now, &pending) == 0)
+        cw_check_mig(n->to, device, gpu->pci, now);
 }
 
 /* Checks MPS in this process's environment, which the program shares. Does nothing if the driver does not know the
@@ -480,11 +479,12 @@ static void check_device(const struct node *n, CUdevice device, bool first)
 
 static void know_all(struct node *n)
 {
-    struct cw_node_gpus *all = &n->all;
-    cw_nvml_load(&all->nvml);
-    for (all->count = 0; all->count < n->gpus && all->count < CW_NODE_GPUS; all->count++)
-        if (n->api.cuDeviceGetPCIBusId(all->pci[all->count], sizeof *all->pci, all->count) != CUDA_SUCCESS)
-            *all->pci[all->count] = 0;
+    char pci[CW_NODE_GPUS][32];
+    int count = 0;
+    for (; count < n->gpus && count < CW_NODE_GPUS; count++)
+        if (n->api.cuDeviceGetPCIBusId(pci[count], sizeof pci[count], count) != CUDA_SUCCESS)
+            *pci[count] = 0;
+    cw_node_gpus_read(&n->all, count, pci);
 }
 
 static void report_links(const struct node *n)
@@ -496,11 +496,15 @@ static void report_links(const struct node *n)
         cw_node_links_row(&n->all, i, line);
         cw_answer(n->to, CW_ANSWER_OK, "%s", line);
     }
-    for (int i = 0; i < n->all.count; i++)
+    for (int i = 0; i < n->all.count; i++) {
+        char others[CW_LINKS_SIZE] = "";
         for (int k = i + 1; k < n->all.count; k++)
             if (cw_node_links_apart(&n->all, i, k))
-                cw_answer(n->to, CW_ANSWER_NOTE, "GPU %d cannot reach the memory of GPU %d: copies go through the host",
-                          i, k);
+                snprintf(others + strlen(others), sizeof others - strlen(others), "%s%d", *others ? ", " : "", k);
+        if (*others)
+            cw_answer(n->to, CW_ANSWER_NOTE,
+                      "GPU %d and %s cannot reach each other's memory: copies go through the host", i, others);
+    }
 }
 
 /* Reports the answers of driver and CUPTI. Leaves contexts behind: call it in a process that ends. */
