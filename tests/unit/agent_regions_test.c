@@ -237,21 +237,6 @@ Test(regions, memory_of_the_library_itself_is_the_programs_by_mistake_alone)
     free(cw_regions->own);
 }
 
-Test(regions, memory_that_was_freed_is_given_to_kernels_by_mistake_alone)
-{
-    static uint8_t pool[3][64];
-    const CUdeviceptr first = (uintptr_t)pool[0], second = (uintptr_t)pool[1], never = (uintptr_t)pool[2];
-    for (int i = 0; i < 3; i++)
-        fake_memory[i] = (struct fake_memory){pool[i], sizeof pool[i], CU_MEMORYTYPE_DEVICE, false, 0};
-    allocate(first, sizeof pool[0]);
-    allocate(second, sizeof pool[1]);
-    fake_device_call(ID(cuMemFreeAsync), &(cuMemFreeAsync_params){first, NULL});
-    fake_device_call(ID(cuMemUnmap), &(cuMemUnmap_params){second, sizeof pool[1]});
-    cr_expect_eq(cw_regions->count, 0);
-    cr_expect(cw_regions_know(first) && cw_regions_know(first + 63) && cw_regions_know(second) && cw_regions_are_all());
-    cr_expect(!cw_regions_know(never) && !cw_regions_are_all());
-}
-
 Test(regions, owners)
 {
     static uint8_t here[8], there[8];

@@ -97,19 +97,6 @@ static void add(CUdeviceptr at, size_t size)
     insert(first_behind(at), at, size);
 }
 
-static void note_freed(CUdeviceptr at, size_t size)
-{
-    self->lately[self->freed++ % CW_MOST_FREED] = (struct cw_region){at, size};
-}
-
-static bool was_freed(CUdeviceptr address)
-{
-    for (uint32_t i = 0; i < CW_MOST_FREED && i < self->freed; i++)
-        if (address >= self->lately[i].at && address - self->lately[i].at < self->lately[i].size)
-            return true;
-    return false;
-}
-
 CUresult cw_regions_allocate(CUdeviceptr *at, size_t size)
 {
     const CUresult result = cw_inject->api.cuMemAlloc_v2(at, size);
@@ -144,10 +131,8 @@ static bool is_own(CUdeviceptr address)
 static void free_at(CUdeviceptr address)
 {
     const uint32_t i = first_behind(address);
-    if (i >= self->count || self->items[i].at != address)
-        return;
-    note_freed(address, self->items[i].size);
-    drop(i);
+    if (i < self->count && self->items[i].at == address)
+        drop(i);
 }
 
 static bool is_of_device(CUdeviceptr address)
@@ -359,7 +344,6 @@ static void entered(CUpti_CallbackId id, const void *params)
         free_at(freed->dptr);
         break;
     case UNMAPS:
-        note_freed(((const cuMemUnmap_params *)params)->ptr, ((const cuMemUnmap_params *)params)->size);
         take_out(((const cuMemUnmap_params *)params)->ptr, ((const cuMemUnmap_params *)params)->size);
         break;
     case UNLOADS:
@@ -456,13 +440,11 @@ bool cw_regions_takes(CUpti_CallbackId id, const void *params, size_t *size)
 }
 
 /* Structures of arguments have words that nobody set: those of PyTorch's kernels for lists of tensors, 4 KB, of which
- * few are used. Such a word has what stood on the stack before, as an address of memory that was freed, which the
- * driver may still have in a pool or for code; or of this library's own memory, whose code ran on that stack. Others'
- * memory is in no region, and is not put back. */
+ * few are used. Such a word has what stood on the stack before, as an address of this library's own memory, whose code
+ * ran on that stack. Others' memory is in no region, and is not put back. */
 bool cw_regions_know(CUdeviceptr address)
 {
-    if (is_beyond() || cw_regions_have(address) || !is_of_device(address) || is_own(address) || cw_reach_has(address) ||
-        was_freed(address))
+    if (is_beyond() || cw_regions_have(address) || !is_of_device(address) || is_own(address) || cw_reach_has(address))
         return true;
     self->beyond = true;
     return false;
@@ -612,10 +594,14 @@ static bool graphs_have_memory(void)
 
 bool cw_regions_are_all(void)
 {
-    if (atomic_exchange(&self->unsure, false))
+    if (atomic_exchange(&self->unsure, false)) {
         for (uint32_t i = self->count; i-- > 0;)
             if (!is_there(&self->items[i]))
                 drop(i);
+        for (uint32_t i = self->own_count; i-- > 0;)
+            if (!is_there(&self->own[i]))
+                self->own[i] = self->own[--self->own_count];
+    }
     return !is_beyond() && !cw_variables->managed && !cw_pinned->managed && !graphs_have_memory();
 }
 

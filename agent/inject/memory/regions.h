@@ -7,8 +7,6 @@
 
 enum { CW_MOST_MET = 4096 }; /* a power of two; beyond it functions and modules are met again */
 
-enum { CW_MOST_FREED = 256 };
-
 struct cw_regions {
     struct cw_region {
         CUdeviceptr at;
@@ -17,10 +15,8 @@ struct cw_regions {
     uint32_t count, room;
     struct cw_region *own; /* memory of this library, in no order */
     uint32_t own_count, own_room;
-    uint64_t changes; /* how often `items` changed */
-    bool beyond;      /* there is memory that is not in `items`, for good */
-    uint32_t freed;   /* number of regions that the program freed, the last of which are in: */
-    struct cw_region lately[CW_MOST_FREED];
+    uint64_t changes;   /* how often `items` changed */
+    bool beyond;        /* there is memory that is not in `items`, for good */
     atomic_bool unsure; /* some may be gone with their module or context */
     atomic_bool unmet;  /* forget the two tables below: code was unloaded, and other code may get its handles */
     CUfunction functions[CW_MOST_MET]; /* that were met */
@@ -44,7 +40,7 @@ bool cw_regions_has_variables(CUfunction function);
 /* Whether an address is in a region. */
 bool cw_regions_have(CUdeviceptr address);
 /* Notes an address that work is given. Returns false once, if it is memory of the device in no region, unless it is
- * this library's, others reach it (reach.h), or the program has freed it lately. */
+ * this library's, or others reach it (reach.h). */
 bool cw_regions_know(CUdeviceptr address);
 /* The module of a function that was met lately; else NULL. */
 CUmodule cw_regions_module(CUfunction function);
