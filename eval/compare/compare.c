@@ -180,33 +180,46 @@ static void differ_in_meanings(struct comparing *c, const struct cw_schema *a, c
                true);
 }
 
+static bool is_one_of(const char *key, const char *const *keys)
+{
+    while (*keys && strcmp(key, *keys) != 0)
+        keys++;
+    return *keys;
+}
+
 /* The place of a device is no difference, and its chip is the capture's. */
 static bool is_told(const char *key)
 {
-    return strcmp(key, "pci") != 0 && strcmp(key, "chip") != 0;
+    static const char *const others[] = {"pci", "uuid", "numa_node", "peers", "chip", NULL};
+    return !is_one_of(key, others);
+}
+
+/* Captures before 2026-11-30 lack these, and captures of nodes without NVML. */
+static bool may_lack(const char *key)
+{
+    static const char *const others[] = {"ecc", "mig", "pcie", "nvlinks", NULL};
+    return is_one_of(key, others);
 }
 
 /* Whether values of two devices that differ in this cannot be compared: other GPUs, or other launches of the program.
  */
 static bool is_of_others(const char *key)
 {
-    static const char *const others[] = {"name", "simulated", "multiprocessors", "filter"};
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        if (strcmp(key, others[k]) == 0)
-            return true;
-    return false;
+    static const char *const others[] = {"name", "simulated", "multiprocessors", "filter", NULL};
+    return is_one_of(key, others);
 }
 
 static void differ_in_device(struct comparing *c, const struct cw_device *a, const struct cw_device *b)
 {
     for (uint32_t i = 0; i < a->attribute_count; i++) {
         const char *key = a->attributes[i].key, *value = cw_device_attribute(b, key);
-        if (is_told(key))
+        if (is_told(key) && (value || !may_lack(key)))
             differ(c, strcmp(key, "name") == 0 ? "device name" : key, a->attributes[i].value, value ? value : "",
                    is_of_others(key));
     }
     for (uint32_t i = 0; i < b->attribute_count; i++)
-        if (is_told(b->attributes[i].key) && !cw_device_attribute(a, b->attributes[i].key))
+        if (is_told(b->attributes[i].key) && !may_lack(b->attributes[i].key) &&
+            !cw_device_attribute(a, b->attributes[i].key))
             differ(c, b->attributes[i].key, "", b->attributes[i].value, is_of_others(b->attributes[i].key));
 }
 
