@@ -228,11 +228,12 @@ function timelinePage() {
   return make("div", {}, traces.map(drawTrace), timelines.filter(t => !placeInTrace(t)).map(t => drawTimeline(t, t === ranges ? undefined : ranges)));
 }
 
-// The connections of a capture's GPUs, in the words of nvidia-smi topo; nothing where it has less than two.
+// The connections of a capture's GPUs, in the words of nvidia-smi topo; nothing where it has less than two, or where a
+// capture without names of hosts has GPUs of several.
 function links(c) {
   const known = c.devices.filter(d => d.attributes.peers);
   const link = ({attributes: from}, {attributes: to}) => from.host === to.host && from.peers.split(", ").map(p => p.split(" ")).find(([pci]) => pci === to.pci);
-  if (known.length < 2) return null;
+  if (known.length < 2 || known.some(({attributes: a}) => !a.host) && new Set(known.map(d => d.attributes.pci)).size < known.length) return null;
   return make("table", {class: "links"}, make("thead", {}, make("tr", {}, make("th", {}), known.map(d => make("th", {scope: "col"}, `GPU ${d.device}`)))),
     make("tbody", {}, known.map(from => make("tr", {}, make("th", {scope: "row"}, `GPU ${from.device}`), known.map(to => {
       const [, kind, ...can] = link(from, to) || [];
