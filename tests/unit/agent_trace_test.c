@@ -1135,8 +1135,12 @@ Test(trace, calls_have_their_stream_and_event)
     cr_expect_eq(numbered, 1);
     call_with(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000, CUDA_SUCCESS, &of_thread);
     cr_expect_eq(row(CW_FIELD_STREAM), 2);
+    call_with(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, CUDA_SUCCESS, &copy);
     call_with(CUPTI_RUNTIME_TRACE_CBID_cudaStreamDestroy_v5050, CUDA_SUCCESS, &destroyed);
     cr_expect_eq(row(CW_FIELD_STREAM), 100, "as it was before it ended");
+    call_with(CUPTI_RUNTIME_TRACE_CBID_cudaStreamDestroy_v5050, CUDA_ERROR_INVALID_HANDLE, &destroyed);
+    cr_expect_eq(row(CW_FIELD_STREAM), CW_TRACE_UNKNOWN);
+    ended = 1;
     call_with(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, CUDA_SUCCESS, &copy);
     cr_expect_eq(row(CW_FIELD_STREAM), 101);
     call_with(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, CUDA_ERROR_INVALID_HANDLE, &copy);

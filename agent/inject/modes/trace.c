@@ -384,7 +384,7 @@ static void follow(CUpti_CallbackId id, const CUpti_CallbackData *call)
     const bool entered = call->callbackSite == CUPTI_API_ENTER;
     if (!entered)
         cw_own_calls.kernel = 0;
-    else if (names_nodes(id))
+    else if (names_nodes(id) && atomic_load_explicit(&cw_trace_recording->open, memory_order_relaxed))
         cw_trace_graphs_call(id, call);
     if (cw_inject_launches(id))
         cw_trace_recording_launch(id, call);

@@ -147,9 +147,14 @@ static uint64_t stream_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, cons
         return CW_TRACE_UNKNOWN;
     if (call->callbackSite == CUPTI_API_EXIT && cw_trace_ends_stream(domain, id))
         return cw_own_calls.ended_stream;
-    if (cw_own_calls.last_stream.since != since || cw_own_calls.last_stream.stream != stream ||
-        cw_own_calls.last_stream.context != call->context) {
-        const uint64_t number = cw_inject_stream_id(CUPTI_DRIVER_TRACE_CBID_INVALID, call->context, stream);
+    const bool known = cw_own_calls.last_stream.since == since && cw_own_calls.last_stream.stream == stream &&
+                       cw_own_calls.last_stream.context == call->context;
+    if (!known && call->callbackSite == CUPTI_API_ENTER) /* of its end: the driver has not looked at the handle yet */
+        return CW_TRACE_UNKNOWN;
+    if (!known) {
+        uint64_t number = cw_inject_stream_id(CUPTI_DRIVER_TRACE_CBID_INVALID, call->context, stream);
+        if (!number) /* it may be of another context */
+            number = cw_inject_stream_id(CUPTI_DRIVER_TRACE_CBID_INVALID, NULL, stream);
         cw_own_calls.last_stream.context = call->context;
         cw_own_calls.last_stream.stream = stream;
         cw_own_calls.last_stream.since = since;

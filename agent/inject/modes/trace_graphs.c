@@ -85,11 +85,13 @@ static const char *name_of_added(CUpti_CallbackId id, const void *parameters)
 {
     const CUgraphNodeParams *any = NULL;
     switch (id) {
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphAddKernelNode:
-        return name_of_kernel(((const cuGraphAddKernelNode_params *)parameters)->nodeParams->func, NULL);
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphAddKernelNode: {
+        const CUDA_KERNEL_NODE_PARAMS_v1 *kernel = ((const cuGraphAddKernelNode_params *)parameters)->nodeParams;
+        return kernel ? name_of_kernel(kernel->func, NULL) : NULL;
+    }
     case CUPTI_DRIVER_TRACE_CBID_cuGraphAddKernelNode_v2: {
         const CUDA_KERNEL_NODE_PARAMS *kernel = ((const cuGraphAddKernelNode_v2_params *)parameters)->nodeParams;
-        return name_of_kernel(kernel->func, kernel->kern);
+        return kernel ? name_of_kernel(kernel->func, kernel->kern) : NULL;
     }
     case CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode:
         any = ((const cuGraphAddNode_params *)parameters)->nodeParams;
@@ -107,7 +109,9 @@ void cw_trace_graphs_call(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     if (!cw_inject_enter())
         return;
-    const char *name = cw_trace_graphs_follows(id) ? name_of_added(id, call->functionParams) : call->symbolName;
+    const char *name = cw_trace_graphs_follows(id)    ? name_of_added(id, call->functionParams)
+                       : cw_inject_launches_graph(id) ? NULL /* its symbol is none of a kernel */
+                                                      : call->symbolName;
     cw_trace_rows_lock();
     cw_own_calls.kernel = cw_trace_text_number(name);
     cw_trace_rows_unlock();
@@ -126,6 +130,8 @@ static uint32_t find_name(uint64_t node)
 
 static void keep_name(uint64_t node, uint32_t name)
 {
+    if (node == CW_TRACE_UNKNOWN)
+        return;
     self->names[place_of(node)].node = node;
     self->names[place_of(node)].name = name;
 }

@@ -165,32 +165,29 @@ static void *parameter(const CUpti_CallbackData *call, uint8_t place)
     return ((void *const *)call->functionParams)[(place & PLACE) - 1];
 }
 
-/* Whether a call returned, or will be made, with parameters that exist. The errors of both APIs have these numbers. */
-static bool took_parameters(const CUpti_CallbackData *call)
+/* Whether a call has looked at its parameters, which exist then; `made`: it did what it was to do. Other errors may
+ * come before that look. Those of a stream's capture have the numbers from 900 on, in both APIs. */
+static bool took_parameters(const CUpti_CallbackData *call, bool made)
 {
-    if (!call->functionParams)
+    enum { LAST_OF_CAPTURE = 908 };
+    if (!call->functionParams || call->callbackSite == CUPTI_API_ENTER)
         return false;
-    if (call->callbackSite == CUPTI_API_ENTER || !call->functionReturnValue)
-        return true;
-    switch (*(const CUresult *)call->functionReturnValue) {
-    case CUDA_ERROR_INVALID_VALUE:
-    case CUDA_ERROR_INVALID_HANDLE:
-    case CUDA_ERROR_INVALID_CONTEXT:
-    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-    case CUDA_ERROR_DEINITIALIZED:
-        return false;
-    default:
-        return true;
-    }
+    const CUresult result = call->functionReturnValue ? *(const CUresult *)call->functionReturnValue : CUDA_SUCCESS;
+    return result == CUDA_SUCCESS ||
+           (!made && (result == CUDA_ERROR_NOT_READY ||
+                      (result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && (int)result <= LAST_OF_CAPTURE)));
 }
 
 bool cw_trace_stream_of(CUstream *stream, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                         const CUpti_CallbackData *call)
 {
     const uint8_t place = stream_place(domain, id);
-    if (!place || !took_parameters(call))
+    const bool ends = call->callbackSite == CUPTI_API_ENTER && cw_trace_ends_stream(domain, id);
+    if (!place || !(ends ? call->functionParams != NULL : took_parameters(call, false)))
         return false;
     void *found = parameter(call, place);
+    if (!found && place & IN_CONFIG)
+        return false;
     *stream = place & IN_CONFIG ? ((const CUlaunchConfig *)found)->hStream : found;
     if (!*stream && place & OF_THREAD)
         *stream = CU_STREAM_PER_THREAD;
@@ -200,9 +197,11 @@ bool cw_trace_stream_of(CUstream *stream, CUpti_CallbackDomain domain, CUpti_Cal
 uint64_t cw_trace_event_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const uint8_t place = event_place(domain, id);
-    if (!place || !took_parameters(call))
+    if (!place || !took_parameters(call, place & POINTS))
         return CW_TRACE_UNKNOWN;
     void *found = parameter(call, place);
+    if (!found)
+        return CW_TRACE_UNKNOWN;
     return (uintptr_t)(place & POINTS ? *(void *const *)found : found);
 }
 

@@ -620,18 +620,21 @@ static void add_number(char text[LIST_SIZE], int number)
     snprintf(text + length, LIST_SIZE - length, "%s%d", length ? "," : "", number);
 }
 
-/* The GPUs that contend for the memory of a row, from their bits. Before 12.8 CUPTI gives no bit beyond the 32nd. */
+/* The GPUs that contend for the memory of a row, from their bits. Before 12.8 CUPTI gives no bit beyond the 32nd; since
+ * then the first word is unspecified on nodes with more. */
 static void put_contenders(const CUpti_ActivityUnifiedMemoryCounter2 *u)
 {
     enum { WORDS = 5 };
     uint64_t bits[WORDS] = {u->srcId};
     char text[LIST_SIZE] = "";
 #if CUDA_VERSION >= 12080
+    bool any = false;
     const CUpti_ActivityUnifiedMemoryCounter3 *newer = (const void *)u;
     _Static_assert(sizeof newer->processors == sizeof bits, "a bit for each");
-    if (self->version >= CW_CUPTI_OF_12_8)
-        for (int i = 0; i < WORDS; i++)
-            bits[i] |= newer->processors[i];
+    for (int i = 0; i < WORDS && self->version >= CW_CUPTI_OF_12_8; i++)
+        any = any || newer->processors[i];
+    if (any)
+        memcpy(bits, newer->processors, sizeof bits);
 #endif
     for (int device = 0; device < 64 * WORDS; device++)
         if (bits[device / 64] >> device % 64 & 1)
