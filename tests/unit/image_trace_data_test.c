@@ -312,8 +312,8 @@ Test(trace_data, what_makes_no_sense_is_refused)
     refused(TSTR, 12, P "\2\0\0\0" P, "found texts from number 2 on, expected 1");
     refused(TREC, 12, ONE P ONE, "found rows of process 1, expected one of 1 before");
     refused(TREC, 12, P "\377\0\0\0" ONE, "found rows of kind 255, expected one of");
-    refused(TREC, 12, P P P, "found 0 rows of 14 fields in 12 bytes, expected 1 to 65536 rows");
-    refused(TREC, 12, P P "\377\377\0\0", "found 65535 rows of 14 fields in 12 bytes");
+    refused(TREC, 12, P P P, "found 0 rows of 16 fields in 12 bytes, expected 1 to 65536 rows");
+    refused(TREC, 12, P P "\377\377\0\0", "found 65535 rows of 16 fields in 12 bytes");
     /* the rows of an OpenMP region: start, end, type, thread, count */
     const char head[] = {0, 0, 0, 0, CW_TRACE_OPENMP, 0, 0, 0, 2, 0, 0, 0};
     static const struct {
