@@ -5,4 +5,5 @@ metric-eval "$peers" --kind unified_memory --csv - -q | columns type,source_devi
 metric-eval show "$peers" | grep -E '^device|^  (uuid|ecc|mig|pcie|nvlinks|peers):' | sed 's/GPU-.*/GPU-.../'
 metric-eval merge --redact "$peers" -o shared.cwd
 metric-eval show shared.cwd | grep -E '^  (uuid|peers):'
+metric-eval diff "$peers" "$SOURCE/data/captures/trace_whole.cwd" -q | grep -cE '^ *(uuid|peers|pci) ' || true # places are no difference
 counterworks report "$peers" -o page.html -q && grep -c '"peers":"0000:00:07.0 NV18 access atomics"' page.html
