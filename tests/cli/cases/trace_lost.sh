@@ -5,7 +5,7 @@ echo == a process was killed
 capture-agent trace -q --backend sim --sim-unfinished -o killed.cwd -- true 2>/dev/null
 metric-eval killed.cwd | sed -n '1,20p'
 echo == the file lacks its end
-make_trace made.cwd launches=400; head -c 9000 made.cwd >half.cwd
+make_trace made.cwd launches=400; head -c 10500 made.cwd >half.cwd
 metric-eval half.cwd | sed -n '1p; 4,5p'
 metric-eval half.cwd --csv half.csv --kind kernel 2>&1 >/dev/null
 echo == nothing is left of it
