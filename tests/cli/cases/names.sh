@@ -11,7 +11,7 @@ for profiler in range pm; do
         done | name_set)
         last=$path
         echo "$chip $set_of_names"
-    done <chips.txt | if [ $profiler = range ]; then cat; else grep -v ^GV; fi | sort >ours.txt
+    done < <([ $profiler = range ] && cat chips.txt || grep -v ^GV chips.txt) | sort >ours.txt
     sort "$golden" | diff - ours.txt && echo "$profiler: the same $(wc -l <ours.txt) chips"
     if name_set --library $profiler >theirs.txt 2>why.txt; then
         if [ $profiler = range ]; then cat theirs.txt; else grep -v ^GV theirs.txt; fi | diff "$golden" -
