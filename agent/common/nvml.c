@@ -15,13 +15,11 @@ void cw_nvml_load(struct cw_nvml *nvml)
 #define X(name, parameters) *(void **)&nvml->name = dlsym(library, #name);
     CW_NVML_FUNCTIONS(X)
 #undef X
-    nvml->ready = true;
 }
 
 void *cw_nvml_device(const struct cw_nvml *nvml, const char *pci)
 {
     void *device = NULL;
-    const bool found =
-        nvml->nvmlDeviceGetHandleByPciBusId_v2 && nvml->nvmlDeviceGetHandleByPciBusId_v2(pci, &device) == 0;
-    return found ? device : NULL;
+    return nvml->nvmlDeviceGetHandleByPciBusId_v2 && nvml->nvmlDeviceGetHandleByPciBusId_v2(pci, &device) == 0 ? device
+                                                                                                               : NULL;
 }

@@ -3,8 +3,6 @@
 #ifndef CW_AGENT_NVML_H
 #define CW_AGENT_NVML_H
 
-#include <stdbool.h>
-
 struct cw_nvml_process { /* the layout of the lists' version 3 */
     unsigned pid;
     unsigned long long memory; /* bytes, ULLONG_MAX unknown */
@@ -58,14 +56,12 @@ enum { CW_NVML_P2P_READ = 0, CW_NVML_P2P_NVLINK = 2, CW_NVML_P2P_ATOMICS = 3 };
     CW_NVML_NUMBER(X, nvmlDeviceGetMaxPcieLinkWidth)
 
 struct cw_nvml {                                   /* initialise with zeros */
-    bool ready;                                    /* the library is there and initialised */
 #define X(name, parameters) int(*name) parameters; /* NULL: this version of the library lacks it */
     CW_NVML_FUNCTIONS(X)
 #undef X
 };
 
-/* Loads the library, which is never closed. Without it, or if it refuses, `ready` is false and the functions are NULL.
- */
+/* Loads the library, which is never closed. All functions are NULL without it, or if it refuses. */
 void cw_nvml_load(struct cw_nvml *nvml);
 /* The device at this PCI address, or NULL. */
 void *cw_nvml_device(const struct cw_nvml *nvml, const char *pci);

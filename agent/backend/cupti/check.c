@@ -15,7 +15,6 @@
 #include "agent/common/cupti_api.h"
 #include "agent/common/device.h"
 #include "agent/common/message.h"
-#include "agent/common/nvml.h"
 #include "agent/common/cupti_path.h"
 #include "agent/session/node_facts.h"
 #include "host/nvperf/nvperf.h"
