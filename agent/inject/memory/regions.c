@@ -113,9 +113,9 @@ CUresult cw_regions_allocate(CUdeviceptr *at, size_t size)
 
 void cw_regions_release(CUdeviceptr at)
 {
-    for (uint32_t i = 0; i < self->own_count; i++)
+    for (uint32_t i = self->own_count; i-- > 0;)
         if (self->own[i].at == at)
-            self->own[i--] = self->own[--self->own_count];
+            self->own[i] = self->own[--self->own_count];
     cw_inject->api.cuMemFree_v2(at);
 }
 

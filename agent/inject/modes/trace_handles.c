@@ -146,18 +146,11 @@ static bool is_of_runtime(CUpti_CallbackDomain domain)
     return domain == CUPTI_CB_DOMAIN_RUNTIME_API;
 }
 
-static uint8_t stream_place(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+static uint8_t place_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const uint8_t *runtime, const uint8_t *driver)
 {
-    if (id >= (is_of_runtime(domain) ? (uint32_t)CUPTI_RUNTIME_TRACE_CBID_SIZE : CUPTI_DRIVER_TRACE_CBID_SIZE))
-        return 0;
-    return is_of_runtime(domain) ? runtime_streams[id] : driver_streams[id];
-}
-
-static uint8_t event_place(CUpti_CallbackDomain domain, CUpti_CallbackId id)
-{
-    if (id >= (is_of_runtime(domain) ? (uint32_t)CUPTI_RUNTIME_TRACE_CBID_SIZE : CUPTI_DRIVER_TRACE_CBID_SIZE))
-        return 0;
-    return is_of_runtime(domain) ? runtime_events[id] : driver_events[id];
+    if (is_of_runtime(domain))
+        return id < CUPTI_RUNTIME_TRACE_CBID_SIZE ? runtime[id] : 0;
+    return id < CUPTI_DRIVER_TRACE_CBID_SIZE ? driver[id] : 0;
 }
 
 static void *parameter(const CUpti_CallbackData *call, uint8_t place)
@@ -181,7 +174,7 @@ static bool took_parameters(const CUpti_CallbackData *call, bool made)
 bool cw_trace_stream_of(CUstream *stream, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                         const CUpti_CallbackData *call)
 {
-    const uint8_t place = stream_place(domain, id);
+    const uint8_t place = place_of(domain, id, runtime_streams, driver_streams);
     const bool ends = call->callbackSite == CUPTI_API_ENTER && cw_trace_ends_stream(domain, id);
     if (!place || !(ends ? call->functionParams != NULL : took_parameters(call, false)))
         return false;
@@ -196,7 +189,7 @@ bool cw_trace_stream_of(CUstream *stream, CUpti_CallbackDomain domain, CUpti_Cal
 
 uint64_t cw_trace_event_of(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-    const uint8_t place = event_place(domain, id);
+    const uint8_t place = place_of(domain, id, runtime_events, driver_events);
     if (!place || !took_parameters(call, place & POINTS))
         return CW_TRACE_UNKNOWN;
     void *found = parameter(call, place);
