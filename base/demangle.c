@@ -2,22 +2,17 @@
 #include "base/demangle.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
-typedef char *demangle_function(const char *, char *, size_t *, int *);
+static char *(*demangle)(const char *, char *, size_t *, int *); /* NULL without a library */
 
-static demangle_function *find_library(void)
+static void load(void)
 {
-    static demangle_function *found;
-    static int tried;
-    if (!tried) {
-        tried = 1;
-        void *runtime = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-        if (runtime)
-            *(void **)&found = dlsym(runtime, "__cxa_demangle");
-    }
-    return found;
+    void *runtime = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+    if (runtime)
+        *(void **)&demangle = dlsym(runtime, "__cxa_demangle");
 }
 
 enum cw_status cw_demangle_into(char **readable, const char *name)
@@ -25,7 +20,8 @@ enum cw_status cw_demangle_into(char **readable, const char *name)
     *readable = NULL;
     if (strncmp(name, "_Z", 2) != 0)
         return CW_ERR_INPUT;
-    demangle_function *demangle = find_library();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
     if (!demangle)
         return CW_ERR_UNSUPPORTED;
     int failure = 0;

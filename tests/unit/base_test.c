@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "base/arena.h"
 #include "base/buckets.h"
 #include "base/bytes.h"
+#include "base/demangle.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash_table.h"
@@ -730,4 +732,32 @@ Test(hash_table, grows)
     for (uint32_t i = 0; i < COUNT; i++)
         cr_assert(cw_hash_table_find(&table, numbers[i] % 1000, is_number, numbers, &numbers[i]) == i);
     cw_hash_table_free(&table);
+}
+
+/* ---- names ---- */
+
+enum { DEMANGLERS = 8 };
+static pthread_barrier_t begin_together;
+
+static void *demangle(void *user)
+{
+    pthread_barrier_wait(&begin_together);
+    *(char **)user = cw_demangle("_Z3foov");
+    return NULL;
+}
+
+/* Once a thread that came while another loaded the C++ runtime had no readable name. */
+Test(demangle, threads_begin_together)
+{
+    pthread_t threads[DEMANGLERS];
+    char *names[DEMANGLERS];
+    cr_assert_eq(pthread_barrier_init(&begin_together, NULL, DEMANGLERS), 0);
+    for (int i = 0; i < DEMANGLERS; i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, demangle, &names[i]), 0);
+    for (int i = 0; i < DEMANGLERS; i++) {
+        cr_assert_eq(pthread_join(threads[i], NULL), 0);
+        cr_expect_str_eq(names[i] ? names[i] : "", "foo()");
+        free(names[i]);
+    }
+    pthread_barrier_destroy(&begin_together);
 }
