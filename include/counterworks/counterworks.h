@@ -20,9 +20,9 @@
  * Threads: there is no global state (except NVIDIA's host library, which a plan may use). Several threads may use
  * different handles at a time. They may also use one handle at a time in functions that take it as const. Two
  * exceptions: a capture that was opened with `streamed` serves one thread at a time, with all of its views; and only
- * one thread at a time may use HDF5, so while a call of yours does, call no function that writes it. Views of PC
- * samples and SASS metrics read code in a child process, a fork of yours, and wait for it: leave SIGCHLD at its
- * default. */
+ * one thread at a time may use HDF5, so while a call of yours does, call no function that writes it. Views of traces,
+ * PC samples and SASS metrics read names and code in a child process, a fork of yours, and wait for it: leave SIGCHLD
+ * at its default, and have a malloc() that works in the fork of a program with threads, as the system's does. */
 #ifndef COUNTERWORKS_COUNTERWORKS_H
 #define COUNTERWORKS_COUNTERWORKS_H
 

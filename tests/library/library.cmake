@@ -10,6 +10,16 @@ target_include_directories(library_view_test PRIVATE ${PROJECT_SOURCE_DIR}/inclu
 target_compile_definitions(library_view_test PRIVATE CW_METRIC_EVAL="$<TARGET_FILE:metric-eval>" CW_MAKE_RANKS="$<TARGET_FILE:make_ranks>")
 add_dependencies(library_view_test metric-eval make_ranks)
 set_tests_properties(unit/library_view_test PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=$<TARGET_FILE_DIR:counterworks>)
+# Not under the address sanitizer: views fork, and a thread that allocates leaves its lock to the child. With
+# ThreadSanitizer (CMAKE_C_FLAGS=-fsanitize=thread) it finds races: docs/trust.md.
+if(NOT CW_SANITIZE)
+  add_executable(library_threads ${CMAKE_CURRENT_LIST_DIR}/threads.c)
+  target_link_libraries(library_threads PRIVATE cw_options counterworks)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/threads)
+  file(MAKE_DIRECTORY ${folder})
+  add_test(NAME library/threads COMMAND library_threads ${PROJECT_SOURCE_DIR}/data WORKING_DIRECTORY ${folder})
+  set_tests_properties(library/threads PROPERTIES ENVIRONMENT LD_LIBRARY_PATH=$<TARGET_FILE_DIR:counterworks>)
+endif()
 set(options)
 if(CW_SANITIZE)
   set(options -fsanitize=address,undefined)

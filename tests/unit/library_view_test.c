@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -889,66 +888,5 @@ Test(library_view, captures_of_a_program_are_a_page)
     cr_expect_null(view);
     counterworks_capture_close(capture);
     counterworks_capture_close(pc);
-    counterworks_capture_close(trace);
-}
-
-/* ---- threads ---------------------------------------------------------------------------------------------------- */
-
-enum { THREADS = 4 };
-struct shared {
-    const struct counterworks_capture *ranges, *trace;
-    const struct counterworks_view *view; /* of the ranges */
-    int number;
-    bool good;
-};
-
-/* Makes views of the captures, and reads the one that all threads have. */
-static void *use(void *user)
-{
-    struct shared *s = user;
-    const struct counterworks_request by_kernel = {.size = sizeof by_kernel, .by = "kernel"};
-    struct counterworks_table table = {.size = sizeof table};
-    struct counterworks_view *view;
-    char path[32], own[32];
-    snprintf(path, sizeof path, "thread%d.json", s->number);
-    snprintf(own, sizeof own, "own%d.h5", s->number);
-    s->good = true;
-    for (int i = 0; i < 3; i++) {
-        double values[64];
-        const struct counterworks_block block = {.size = sizeof block, .values = values};
-        counterworks_view_table(s->view, 0, &table);
-        s->good = s->good && counterworks_view_write(s->view, COUNTERWORKS_JSON, path, NULL, NULL) == COUNTERWORKS_OK &&
-                  counterworks_view_read(s->view, 0, (uint64_t)s->number, 1, &block, NULL) == COUNTERWORKS_OK;
-        if (counterworks_view_open(&view, s->trace, NULL, &by_kernel, NULL, NULL) != COUNTERWORKS_OK)
-            return s;
-        s->good = s->good && counterworks_view_write(view, COUNTERWORKS_HDF5, own, NULL, NULL) == COUNTERWORKS_OK;
-        counterworks_view_close(view);
-        if (counterworks_advise(&view, s->ranges, gh100, NULL, NULL, NULL, NULL) != COUNTERWORKS_OK)
-            return s;
-        counterworks_view_close(view);
-    }
-    return NULL;
-}
-
-Test(library_view, threads_share_captures_and_a_view)
-{
-    struct counterworks_capture *ranges = open_capture("transformer.cwd"), *trace = open_capture("trace_train.cwd");
-    const struct counterworks_request request = {.size = sizeof request, .metrics = {2, names}};
-    struct counterworks_view *view = open_view(ranges, &request);
-    struct shared shared[THREADS];
-    pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++) {
-        shared[i] = (struct shared){ranges, trace, view, i, false};
-        cr_assert_eq(pthread_create(&threads[i], NULL, use, &shared[i]), 0);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        void *wrong;
-        pthread_join(threads[i], &wrong);
-        cr_expect(!wrong && shared[i].good);
-    }
-    cr_expect_eq(system("for i in 1 2 3; do cmp thread0.json thread$i.json && cmp own0.h5 own$i.h5 || exit 1; done"),
-                 0);
-    counterworks_view_close(view);
-    counterworks_capture_close(ranges);
     counterworks_capture_close(trace);
 }
