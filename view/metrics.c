@@ -336,40 +336,6 @@ static enum cw_status check_planned(const struct cw_view_input *in, const struct
     return check_values(in, groups);
 }
 
-enum cw_status cw_view_evaluate_wanted(struct cw_result *result, const struct cw_view_input *in,
-                                       const struct cw_counter_data *groups)
-{
-    const struct cw_schema *plan = &in->capture->data.schema;
-    const struct counterworks_names *named = &in->request->metrics;
-    if (in->request->every)
-        return cw_view_evaluate_names(result, in, groups, NULL, 0);
-    if (named->count)
-        return cw_view_evaluate_names(result, in, groups, named->names, named->count);
-    CW_TRY(check_planned(in, groups));
-    return cw_view_evaluate_names(result, in, groups, plan->metrics, plan->metric_count);
-}
-
-enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct cw_view_input *in,
-                                        const struct cw_counter_data *groups)
-{
-    enum { MOST = 64 };
-    const struct cw_schema *plan = &in->capture->data.schema;
-    const size_t planned = plan->metric_count;
-    const char **names = cw_arena_alloc(in->arena, planned + MOST, sizeof *names);
-    size_t count = planned;
-    struct cw_set set;
-    if (!names)
-        return cw_error_nomem(in->err);
-    CW_TRY(check_planned(in, groups));
-    memcpy(names, plan->metrics, planned * sizeof *names);
-    /* a data folder may lack the set */
-    if (cw_set_load(&set, in->chip->folder, "launch", in->chip->chip, in->arena, NULL) == CW_OK)
-        for (size_t i = 0; i < set.metric_count && count < planned + MOST; i++)
-            if (!cw_view_has_name(plan->metrics, planned, set.metrics[i]))
-                names[count++] = set.metrics[i];
-    return cw_view_evaluate_names(result, in, groups, names, count);
-}
-
 static int by_name(const void *a, const void *b)
 {
     const char *const *x = *(const char *const *const *)a, *const *y = *(const char *const *const *)b;
@@ -397,6 +363,43 @@ static const char **each_once(const char *const *names, size_t *count, struct cw
             once[left++] = names[i];
     *count = left;
     return once;
+}
+
+enum cw_status cw_view_evaluate_wanted(struct cw_result *result, const struct cw_view_input *in,
+                                       const struct cw_counter_data *groups)
+{
+    const struct cw_schema *plan = &in->capture->data.schema;
+    const struct counterworks_names *named = &in->request->metrics;
+    size_t count = named->count;
+    if (in->request->every)
+        return cw_view_evaluate_names(result, in, groups, NULL, 0);
+    if (count) {
+        const char **once = each_once(named->names, &count, in->arena);
+        return once ? cw_view_evaluate_names(result, in, groups, once, count) : cw_error_nomem(in->err);
+    }
+    CW_TRY(check_planned(in, groups));
+    return cw_view_evaluate_names(result, in, groups, plan->metrics, plan->metric_count);
+}
+
+enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct cw_view_input *in,
+                                        const struct cw_counter_data *groups)
+{
+    enum { MOST = 64 };
+    const struct cw_schema *plan = &in->capture->data.schema;
+    const size_t planned = plan->metric_count;
+    const char **names = cw_arena_alloc(in->arena, planned + MOST, sizeof *names);
+    size_t count = planned;
+    struct cw_set set;
+    if (!names)
+        return cw_error_nomem(in->err);
+    CW_TRY(check_planned(in, groups));
+    memcpy(names, plan->metrics, planned * sizeof *names);
+    /* a data folder may lack the set */
+    if (cw_set_load(&set, in->chip->folder, "launch", in->chip->chip, in->arena, NULL) == CW_OK)
+        for (size_t i = 0; i < set.metric_count && count < planned + MOST; i++)
+            if (!cw_view_has_name(plan->metrics, planned, set.metrics[i]))
+                names[count++] = set.metrics[i];
+    return cw_view_evaluate_names(result, in, groups, names, count);
 }
 
 enum cw_status cw_view_select_names(struct cw_result *result, const struct cw_view_input *in, const char *const *names,

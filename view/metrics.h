@@ -17,7 +17,7 @@ enum cw_status cw_view_select(struct cw_result *result, const struct cw_view_inp
 enum cw_status cw_view_evaluate(struct cw_result *result, const struct cw_view_input *in,
                                 const struct cw_counter_data *groups, const char *const *names, size_t count);
 
-/* Selects the request's metrics, or evaluates them on the capture's rows or on groups. */
+/* Selects the request's metrics, each name once, or evaluates them on the capture's rows or on groups. */
 enum cw_status cw_view_select_wanted(struct cw_result *result, const struct cw_view_input *in);
 enum cw_status cw_view_evaluate_wanted(struct cw_result *result, const struct cw_view_input *in,
                                        const struct cw_counter_data *groups);

@@ -233,6 +233,26 @@ Test(library_view, folders_are_merged_and_indexed)
 
 static const char *const names[] = {"sm__cycles_active.avg", "dram__bytes_read.sum"};
 
+Test(library_view, a_metric_that_is_named_twice_is_there_once)
+{
+    static const char *const twice[] = {"dram__bytes_read.sum", "sm__cycles_active.avg", "dram__bytes_read.sum"};
+    const struct counterworks_request requests[] = {
+        {.size = sizeof *requests, .metrics = {3, twice}},
+        {.size = sizeof *requests, .metrics = {3, twice}, .by = "kernel"},
+    };
+    struct counterworks_capture *capture = open_capture("transformer.cwd");
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        struct counterworks_view *view = open_view(capture, &requests[i]);
+        struct counterworks_view_metric_info first = {.size = sizeof first}, second = first;
+        cr_assert_eq(table_of(view, 0).metric_count, 2);
+        counterworks_view_metric(view, 0, 0, &first);
+        counterworks_view_metric(view, 0, 1, &second);
+        cr_expect(strcmp(first.name, twice[0]) == 0 && strcmp(second.name, twice[1]) == 0);
+        counterworks_view_close(view);
+    }
+    counterworks_capture_close(capture);
+}
+
 Test(library_view, ranges_are_rows_with_values)
 {
     struct counterworks_request request = {.size = sizeof request, .metrics = {2, names}, .full = true};
