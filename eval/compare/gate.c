@@ -188,7 +188,7 @@ static enum cw_verdict judge_value(struct judging *j, uint32_t match, uint32_t m
     const bool neither = isnan(a.is) && isnan(b.is), both = !isnan(a.is) && !isnan(b.is);
     j->known[metric] = j->known[metric] || zero || !neither;
     if (!cw_value_is_lost(a.status) && !cw_value_is_lost(b.status)) {
-        if (zero || neither)
+        if (zero || neither || (limit.noise >= 1 && a.is == 0 && b.is == 0))
             return CW_SAME;
         if (both && (implausible || limit.noise >= 1)) {
             j->to->unjudged++;

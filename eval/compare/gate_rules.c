@@ -165,7 +165,8 @@ struct learning {
     struct cw_gate_kernel *kernels; /* room for all kernels of a metric */
     struct sample *samples;         /* [kernel] of the metric at hand */
     double *noise, *floor;          /* [kernel]; the noise is NaN without a value, INFINITY unknown */
-    bool exact, time, mostly_same;  /* of the metric; mostly_same: the same in enough runs, in most kernels */
+    bool exact, time;               /* of the metric */
+    bool mostly_same, all_zero;     /* the same in enough runs, in most kernels; 0 in all, though no exact count */
     double tail, least_floor;       /* least_floor: for values that are mostly noise */
     struct cw_gate_summary *summary;
     double *all;                 /* noise of all metrics in all kernels that have one */
@@ -263,7 +264,7 @@ static double noise_of(const struct learning *l, uint32_t kernel)
     if (l->exact && s->variance == 0)
         return 0;
     if (size == 0)
-        return least_noise;
+        return l->all_zero ? INFINITY : least_noise; /* without a scale for what comes */
     if (!l->steady[kernel] && s->variance == 0)
         return INFINITY;
     if (!l->steady[kernel])
@@ -383,7 +384,7 @@ static void find_time_limits(struct learning *l)
 static void find_limit(struct learning *l, uint32_t kernel)
 {
     const double size = fabs(l->samples[kernel].mean), noise = noise_of(l, kernel);
-    const bool by_floor = (noise >= most_noise && isfinite(noise)) || (size == 0 && noise > 0);
+    const bool by_floor = isfinite(noise) && (noise >= most_noise || (size == 0 && noise > 0));
     l->noise[kernel] = by_floor ? least_noise : noise;
     l->floor[kernel] = by_floor ? fmax(noise * size, l->least_floor) : 0;
 }
@@ -480,19 +481,19 @@ static bool learn_metric(struct learning *l, uint32_t m, struct cw_gate_metric *
     }
     l->least_floor = least_part * greatest;
     l->mostly_same = find_mostly_same(l);
+    l->all_zero = !l->exact && greatest == 0;
     if (l->time)
         find_time_limits(l);
     for (uint32_t k = 0; k < r->kernel_count; k++) {
         if (!l->time)
             find_limit(l, k);
-        known = known || isfinite(l->noise[k]);
+        known = known || !isnan(l->noise[k]);
         if (l->first[k] != k) { /* a label has one limit */
             l->noise[l->first[k]] = fmax(l->noise[l->first[k]], l->noise[k]);
             l->floor[l->first[k]] = fmax(l->floor[l->first[k]], l->floor[k]);
             l->noise[k] = NAN;
         }
     }
-    known = known && (l->exact || greatest > 0);
     if (known)
         add_up(l);
     const bool less = l->time || strcmp(r->metrics[m], cw_gate_launches) == 0;
