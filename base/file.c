@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,8 @@ enum cw_status cw_file_may_replace(const char *path, const struct cw_file_kind *
 {
     struct stat st;
     enum cw_status status = CW_OK;
+    if (!*path)
+        return cw_error_set(err, CW_ERR_USAGE, "found an empty name, expected that of a file to write");
     if (cw_file_is_standard(path) ? fstat(STDOUT_FILENO, &st) != 0 : stat(path, &st) != 0)
         return CW_OK;
     bool device = S_ISCHR(st.st_mode);
@@ -324,9 +327,30 @@ static int open_temporary(const char *start, char **name)
             return fd;
         free(*name);
     }
-    if (asprintf(name, "%s.XXXXXX", start) < 0)
+    const char *slash = strrchr(start, '/');
+    if (asprintf(name, "%.*s.cw-XXXXXX", slash ? (int)(slash + 1 - start) : 0, start) < 0)
         *name = NULL;
     return *name ? mkostemp(*name, O_CLOEXEC) : -1;
+}
+
+/* Where a path leads: a symbolic link stays a link, also one to a file that is to come. NULL when out of memory. */
+static char *target_of(const char *path)
+{
+    enum { MOST = 40 }; /* links one after another, as the system's limit */
+    char *target = realpath(path, NULL), to[PATH_MAX];
+    if (target || errno != ENOENT)
+        return target ? target : strdup(path);
+    target = strdup(path);
+    ssize_t size;
+    for (int i = 0; target && i < MOST && (size = readlink(target, to, sizeof to)) > 0; i++) {
+        const char *slash = *to == '/' ? NULL : strrchr(target, '/');
+        char *next;
+        if (asprintf(&next, "%.*s%.*s", slash ? (int)(slash + 1 - target) : 0, target, (int)size, to) < 0)
+            next = NULL;
+        free(target);
+        target = next;
+    }
+    return target;
 }
 
 /* ---- new files -------------------------------------------------------------------------------------------------- */
@@ -334,8 +358,7 @@ static int open_temporary(const char *start, char **name)
 enum cw_status cw_new_file_open(struct cw_new_file *f, const char *path, struct cw_error *err)
 {
     bool printed = cw_file_is_standard(path);
-    char *target = printed ? NULL : realpath(path, NULL); /* a symbolic link stays a link */
-    *f = (struct cw_new_file){.path = path, .fd = -1, .target = target || printed ? target : strdup(path)};
+    *f = (struct cw_new_file){.path = path, .fd = -1, .target = printed ? NULL : target_of(path)};
     if (!printed && is_special(path))
         return cw_error_set(err, CW_ERR_IO,
                             "%s: found standard output, a device, pipe or folder, expected a file or none", path);

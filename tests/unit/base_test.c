@@ -494,6 +494,44 @@ Test(file, several_take_their_places_together)
     unlink(third);
 }
 
+/* As by the shell's redirection. */
+Test(file, links_to_a_file_that_is_to_come_stay_links)
+{
+    static const char *const leads[] = {"inner/target", "link1", "inner/../link2"};
+    char names[3][sizeof folder + 8], inner[sizeof folder + 8], target[sizeof folder + 16];
+    struct stat st;
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    snprintf(target, sizeof target, "%s/target", inner);
+    cr_assert(mkdir(inner, 0700) == 0);
+    for (int i = 0; i < 3; i++) {
+        snprintf(names[i], sizeof names[i], "%s/link%d", folder, i + 1);
+        cr_assert(symlink(leads[i], names[i]) == 0);
+    }
+    cr_expect(cw_file_write(names[2], "x", 1, NULL) == CW_OK);
+    cr_expect(stat(target, &st) == 0 && st.st_size == 1);
+    for (int i = 0; i < 3; i++) {
+        cr_expect(lstat(names[i], &st) == 0 && S_ISLNK(st.st_mode));
+        unlink(names[i]);
+    }
+    cr_expect(unlink(target) == 0 && rmdir(inner) == 0, "and nothing else is there");
+}
+
+Test(file, names_may_be_as_long_as_the_system_has_them)
+{
+    char name[sizeof folder + 257];
+    struct cw_bytes bytes;
+    const int begin = snprintf(name, sizeof name, "%s/", folder);
+    memset(name + begin, 'n', 255);
+    for (int size = 255; size > 225; size--) {
+        name[begin + size] = '\0';
+        cr_expect(cw_file_write(name, "x", 1, NULL) == CW_OK, "%d", size);
+        cr_expect(cw_file_read(&bytes, name, 8, NULL) == CW_OK && bytes.size == 1);
+        cw_bytes_free(&bytes);
+        unlink(name);
+    }
+    cr_expect_eq(count_beside(), 0);
+}
+
 static enum cw_status may_replace(const char *content, const struct cw_file_kind *kind, bool force)
 {
     cr_assert(cw_file_write(path, content, strlen(content), NULL) == CW_OK);
@@ -532,6 +570,7 @@ Test(file, looks_where_a_link_leads)
     cr_expect_eq(cw_file_may_replace(link, &cw_file_plan, false, NULL), CW_ERR_USAGE);
     cr_assert(unlink(path) == 0);
     cr_expect_eq(cw_file_may_replace(link, &cw_file_plan, false, NULL), CW_OK, "it leads nowhere");
+    cr_expect_eq(cw_file_may_replace("", &cw_file_plan, false, NULL), CW_ERR_USAGE);
     unlink(link);
 }
 
