@@ -521,11 +521,11 @@ int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, si
         return run_command(command, argc, argv);
     const bool all = strcmp(wanted, "--help=all") == 0;
     if (all || strcmp(wanted, "--help") == 0 || strcmp(wanted, "-h") == 0 || strcmp(wanted, "-?") == 0 ||
-        strcmp(wanted, "help") == 0)
+        (strcmp(wanted, "help") == 0 && argc == 2))
         print_commands(table, count, about, example, all);
     else if (strcmp(wanted, "--version") == 0 || strcmp(wanted, "-V") == 0)
         cw_text_print(stdout, "%s\n", argp_program_version);
     else
-        return unknown_command(wanted, table, count);
+        return unknown_command(strcmp(wanted, "help") == 0 ? argv[2] : wanted, table, count);
     return 0;
 }

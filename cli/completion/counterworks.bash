@@ -83,7 +83,7 @@ _counterworks() {
         esac
         lines+=$'\n'$(compgen -f -- "$word")
     fi
-    mapfile -t COMPREPLY < <(grep . <<<"$lines")
+    mapfile -t COMPREPLY < <(grep -a . <<<"$lines")
     # a base name is not the end of a metric's name
     [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *__* ]] && compopt -o nospace 2>/dev/null
     return 0

@@ -156,7 +156,11 @@ static char *make_name(const struct options *o)
     const char *from = o->output ? o->output : name_giver(o->program);
     const char *suffix = strrchr(base_name(from), '.');
     const bool cut = suffix && suffix != base_name(from);
-    return strndup(from, cut ? (size_t)(suffix - from) : strlen(from));
+    char *name;
+    if (asprintf(&name, "%s%.*s", *from == '-' ? "./" : "", (int)(cut ? (size_t)(suffix - from) : strlen(from)), from) <
+        0)
+        return NULL;
+    return name;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */

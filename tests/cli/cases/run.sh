@@ -12,6 +12,8 @@ ls of
 echo '--- a trace'
 counterworks run -q --trace -o trace -- true 2>&1 | sed -n '2,3p'
 ls trace*
+echo '--- a name that begins like an option'
+printf '#!/bin/sh\n' >-p.sh; chmod +x ./-p.sh; counterworks run -q --chip H100 -- ./-p.sh >/dev/null 2>&1; ls ./-p*
 echo '--- a program that fails leaves its capture'
 counterworks run -q --chip H100 -o failed -- sh -c 'exit 5' | head -n 1
 echo "exit ${PIPESTATUS[0]}"
