@@ -3,15 +3,53 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/elide.h"
 #include "base/text.h"
+
+static const char *const own_names[] = {"launches", "time_seconds"};
+enum { OWN = sizeof own_names / sizeof *own_names };
+
+/* Prometheus has no other characters in names. */
+static char spelt(char c)
+{
+    return isalnum((unsigned char)c) && (unsigned char)c < 128 ? c : '_';
+}
 
 static void put_name(FILE *out, const char *name)
 {
     fputs("counterworks_", out);
     for (; *name; name++)
-        putc(isalnum((unsigned char)*name) && (unsigned char)*name < 128 ? *name : '_', out);
+        putc(spelt(*name), out);
+}
+
+static int by_spelling(const void *left, const void *right)
+{
+    const char *a = *(const char *const *)left, *b = *(const char *const *)right;
+    for (; *a && *b && spelt(*a) == spelt(*b); a++)
+        b++;
+    return (*a ? spelt(*a) : 0) - (*b ? spelt(*b) : 0);
+}
+
+/* A file with two metrics of one name is refused as a whole. */
+static enum cw_status check_names(const struct cw_result *r, struct cw_error *err)
+{
+    const size_t count = r->metric_count + OWN;
+    const char **names = malloc(count * sizeof *names);
+    enum cw_status status = names ? CW_OK : cw_error_nomem(err);
+    for (size_t i = 0; names && i < count; i++)
+        names[i] = i < OWN ? own_names[i] : r->names[i - OWN];
+    if (names)
+        qsort(names, count, sizeof *names, by_spelling);
+    for (size_t i = 1; i < count && status == CW_OK; i++)
+        if (by_spelling(&names[i - 1], &names[i]) == 0)
+            status = cw_error_set(err, CW_ERR_USAGE,
+                                  "found the metrics %s and %s, expected names that differ in letters or digits, as "
+                                  "Prometheus has no other characters",
+                                  names[i - 1], names[i]);
+    free(names);
+    return status;
 }
 
 static void put_type(FILE *out, const char *name)
@@ -63,13 +101,13 @@ enum cw_status cw_prometheus_write(FILE *out, const void *data, struct cw_error 
     struct writing w = {.out = out, .side = side};
     const struct cw_groups *g = &side->groups;
     const struct cw_result *r = &side->means;
-    (void)err;
-    put_type(out, "launches");
+    CW_TRY(check_names(r, err));
+    put_type(out, own_names[0]);
     for (uint32_t k = 0; k < g->count; k++)
-        put_sample(&w, "launches", k, g->items[k].count, CW_VALUE_OK);
-    put_type(out, "time_seconds");
+        put_sample(&w, own_names[0], k, g->items[k].count, CW_VALUE_OK);
+    put_type(out, own_names[1]);
     for (uint32_t k = 0; k < g->count; k++)
-        put_sample(&w, "time_seconds", k, g->items[k].total / 1e9, CW_VALUE_OK);
+        put_sample(&w, own_names[1], k, g->items[k].total / 1e9, CW_VALUE_OK);
     for (uint32_t m = 0; m < r->metric_count; m++) {
         put_type(out, r->names[m]);
         for (uint32_t k = 0; k < g->count; k++) {

@@ -578,6 +578,20 @@ Test(eval_output, devices_of_one_name_have_series_of_their_own)
     free(text);
 }
 
+Test(eval_output, two_names_that_prometheus_spells_alike_are_refused)
+{
+    static const char *const pairs[][2] = {{"a.b", "a_b"}, {"c", "time_seconds"}, {"a.b", "a_b_"}, {"a", "b"}};
+    FILE *nowhere = fopen("/dev/null", "w");
+    struct cw_side side = {.means = {.data = &groups.data, .metric_count = 2}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        side.means.names = pairs[i];
+        const enum cw_status status = cw_prometheus_write(nowhere, &side, &err);
+        cr_expect(i < 2 ? status == CW_ERR_USAGE && strstr(err.message, pairs[i][1]) : status == CW_OK, "%zu", i);
+        err = (struct cw_error)CW_ERROR_INIT;
+    }
+    fclose(nowhere);
+}
+
 static void write_speedscope(FILE *out)
 {
     cr_assert(cw_groups_make(&groups, CW_BY_RANGE, &data, chip, NULL, arena, &err) == CW_OK);
