@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/elide.h"
 #include "base/text.h"
@@ -37,11 +38,13 @@ static enum cw_status check_names(const struct cw_result *r, struct cw_error *er
 {
     const size_t count = r->metric_count + OWN;
     const char **names = malloc(count * sizeof *names);
-    enum cw_status status = names ? CW_OK : cw_error_nomem(err);
-    for (size_t i = 0; names && i < count; i++)
-        names[i] = i < OWN ? own_names[i] : r->names[i - OWN];
-    if (names)
-        qsort(names, count, sizeof *names, by_spelling);
+    enum cw_status status = CW_OK;
+    if (!names)
+        return cw_error_nomem(err);
+    memcpy(names, own_names, sizeof own_names);
+    for (uint32_t m = 0; m < r->metric_count; m++)
+        names[OWN + m] = r->names[m];
+    qsort(names, count, sizeof *names, by_spelling);
     for (size_t i = 1; i < count && status == CW_OK; i++)
         if (by_spelling(&names[i - 1], &names[i]) == 0)
             status = cw_error_set(err, CW_ERR_USAGE,
