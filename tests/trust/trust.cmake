@@ -24,3 +24,8 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
                                      --sample 1 --jobs 1)
   set_tests_properties(trust/faults PROPERTIES SKIP_RETURN_CODE 77)
 endif()
+
+# Analyzers of code: what the last commits changed here, all by ./run analyze.
+add_test(NAME trust/analyzers COMMAND ${trust}/run_analyzers ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${trust}/analyzers.txt
+                                      --last 10)
+set_tests_properties(trust/analyzers PROPERTIES SKIP_RETURN_CODE 77)
