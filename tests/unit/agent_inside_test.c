@@ -232,6 +232,25 @@ Test(inside, a_trace_after_another, .timeout = SOON)
     expect_two(run_two, CW_MODE_TRACE, CW_MESSAGE_TRACE);
 }
 
+/* As of a training loop whose step ends later. */
+static void run_in_a_range(void)
+{
+    counterworks_range_push("step");
+    for (int i = 0; i < 2; i++) {
+        fake_cupti.current = context;
+        expect(!begin());
+        launch();
+        counterworks_inside_close();
+    }
+    expect(counterworks_range_pop() == 0);
+    _exit(0);
+}
+
+Test(inside, sessions_end_in_a_range_that_is_open, .timeout = SOON)
+{
+    expect_two(run_in_a_range, CW_MODE_RANGE, CW_MESSAGE_RANGES);
+}
+
 /* ---- the program's own function ---------------------------------------------------------------------------------- */
 
 static void see(void *user, const struct counterworks_collect_launch *seen)

@@ -129,7 +129,7 @@ uint32_t cw_user_ranges_wanted_count(void)
 
 static bool is_wanted(const void *user, const char *name)
 {
-    return cw_filter_range(user, name);
+    return !user || cw_filter_range(user, name);
 }
 
 const struct cw_open_range *cw_user_ranges_at_level(uint32_t level)
