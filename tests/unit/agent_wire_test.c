@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "agent/inject/driver/say.h"
+#include "agent/inject/driver/wire.h"
 #include "tests/support/fake_cupti.h"
 
 enum { MOST_DESCRIPTORS = 1024, BEFORE_LONG = 100 };
@@ -47,6 +48,23 @@ static void run(bool (*program)(void), int ranges)
     cr_expect_eq(fake_agent_serve(fd, CW_MESSAGE_RANGES), ranges);
     cr_expect(waitpid(child, &status, 0) == child && status == 0, "status %d", status);
     close(fd);
+    fake_agent_close(&agent);
+}
+
+/* ---- one connection after another -------------------------------------------------------------------------------- */
+
+/* What the agent of one session has read says nothing of another's. */
+Test(wire, an_agent_has_read_only_what_it_was_sent, .timeout = BEFORE_LONG)
+{
+    fake_agent_listen(&agent);
+    for (int session = 0; session < 2; session++) {
+        cr_assert(cw_wire_connect(agent.address.sun_path));
+        const int fd = accept(agent.listener, NULL, NULL);
+        cr_assert(session || cw_message_send(fd, CW_MESSAGE_TAKEN, NULL, 0));
+        close(fd);
+        cr_expect_eq(cw_wire_wait_taken(1), !session, "session %d", session);
+        cw_wire_end();
+    }
     fake_agent_close(&agent);
 }
 

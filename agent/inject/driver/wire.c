@@ -109,6 +109,8 @@ bool cw_wire_connect(const char *path)
         return false;
     strcpy(address.sun_path, path);
     self->tried = true;
+    self->detached = false;
+    self->taken = 0; /* of the connection of an earlier session */
     read_patience();
     return (cw_descriptor_take(&self->agent, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) && limit(self->patience) &&
             connect_to(&address)) ||

@@ -27,7 +27,7 @@ extern struct cw_wire *const cw_wire;
 
 /* The value of a variable that the agent has set for the process; NULL: none. */
 const char *cw_wire_variable(const char *name);
-/* Connects once in a process, to the agent that listens at `path`. */
+/* Connects to the agent that listens at `path`: once in a process, or once in each session. */
 bool cw_wire_connect(const char *path);
 
 /* Takes over a connection made by an agent. */
