@@ -177,10 +177,13 @@ bool cw_wire_ask(const struct cw_writer *question, enum cw_message_type *type, u
 /* Waits for messages; another thread may have read them while it waited for an answer. */
 bool cw_wire_watch(int ms)
 {
-    struct pollfd one = {.fd = cw_descriptor_number(&self->agent), .events = POLLIN};
+    struct pollfd one = {.events = POLLIN};
     enum cw_message_type type;
     uint8_t *payload;
     size_t size;
+    pthread_mutex_lock(&self->lock); /* a thread that sends may close it */
+    one.fd = cw_descriptor_number(&self->agent);
+    pthread_mutex_unlock(&self->lock);
     if (one.fd < 0)
         return false;
     const bool may_read = poll(&one, 1, ms) > 0;
