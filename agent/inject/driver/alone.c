@@ -11,7 +11,11 @@ static struct cw_nvml state CW_STATE;
 
 void cw_inject_load_company(void)
 {
-    cw_nvml_load(self);
+    struct cw_nvml found;
+    cw_nvml_load(&found);
+    cw_inject_acquire(); /* another thread may look at processes of an earlier context */
+    *self = found;
+    cw_inject_release();
 }
 
 /* Number of processes in a list; MOST_PROCESSES + 1 if it is unknown. */

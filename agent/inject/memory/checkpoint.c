@@ -29,9 +29,13 @@ void cw_checkpoint_load(void)
     void *library = cw_open_beside(*(void **)&cw_inject->api.cuptiGetVersion, "libcheckpoint.so");
     if (!library)
         return;
-    *(void **)&self->save = dlsym(library, "cuptiCheckpointSave");
-    *(void **)&self->restore = dlsym(library, "cuptiCheckpointRestore");
-    *(void **)&self->release = dlsym(library, "cuptiCheckpointFree");
+    void *const save = dlsym(library, "cuptiCheckpointSave"), *const restore = dlsym(library, "cuptiCheckpointRestore"),
+                *const release = dlsym(library, "cuptiCheckpointFree");
+    cw_inject_acquire();
+    *(void **)&self->save = save;
+    *(void **)&self->restore = restore;
+    *(void **)&self->release = release;
+    cw_inject_release();
 }
 
 bool cw_checkpoint_init(void)
