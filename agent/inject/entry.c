@@ -775,11 +775,14 @@ static const char *keep_environment(const char *environment)
     size_t size = 1;
     for (const char *at = environment; *at; at += strlen(at) + 1)
         size += strlen(at) + 1;
-    free(cw_wire->environment);
-    cw_wire->environment = malloc(size);
-    if (!cw_wire->environment)
+    char *const kept = malloc(size), *const before = cw_wire->environment;
+    if (!kept)
         return "out of memory";
-    memcpy(cw_wire->environment, environment, size);
+    memcpy(kept, environment, size);
+    cw_trace_rows_lock(); /* threads that open ranges look whether there is an agent */
+    cw_wire->environment = kept;
+    cw_trace_rows_unlock();
+    free(before);
     return cw_wire_variable(CW_AGENT_SOCKET_VARIABLE) ? NULL : "found no socket of the agent";
 }
 
