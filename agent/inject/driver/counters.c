@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -21,6 +22,7 @@ struct gpu {
     uint64_t retry_ns;           /* time of the next attempt */
 };
 static struct {
+    pthread_mutex_t lock; /* of the file, which the watching thread uses without the library's lock */
     struct cw_descriptor file;
     bool opened, watched; /* opened: opening was tried; watched: a thread watches for waiting processes */
     _Atomic uint32_t count;
@@ -49,21 +51,23 @@ static void sleep_for(uint64_t ns)
 static enum locked lock(const struct gpu *g, int byte, short type)
 {
     struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = g->place + byte, .l_len = 1};
-    int fd = cw_descriptor_number(&self->file);
-    if (fd < 0)
-        return NO_LOCKS;
-    while (fcntl(fd, F_SETLK, &range) != 0)
-        if (errno != EINTR)
-            return errno == EAGAIN || errno == EACCES ? TAKEN : NO_LOCKS;
-    return LOCKED;
+    pthread_mutex_lock(&self->lock);
+    int fd = cw_descriptor_number(&self->file), failed = fd < 0 ? EBADF : EINTR;
+    while (failed == EINTR)
+        failed = fcntl(fd, F_SETLK, &range) == 0 ? 0 : errno;
+    pthread_mutex_unlock(&self->lock);
+    return !failed ? LOCKED : failed == EAGAIN || failed == EACCES ? TAKEN : NO_LOCKS;
 }
 
 /* Whether another process has the lock. */
 static bool is_locked(const struct gpu *g, int byte)
 {
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = g->place + byte, .l_len = 1};
+    pthread_mutex_lock(&self->lock);
     int fd = cw_descriptor_number(&self->file);
-    return fd >= 0 && fcntl(fd, F_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+    bool locked = fd >= 0 && fcntl(fd, F_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+    pthread_mutex_unlock(&self->lock);
+    return locked;
 }
 
 static void say_that_it_waits(struct gpu *g)
@@ -153,14 +157,18 @@ void cw_counters_open(void (*wanted)(const char *pci))
         return;
     self->opened = true;
     self->wanted = wanted;
+    pthread_mutex_lock(&self->lock);
     if (snprintf(path, sizeof path, "%.*s/%s", (int)(slash - socket), socket, CW_AGENT_COUNTERS_FILE) <
         (int)sizeof path)
         cw_descriptor_take(&self->file, open(path, O_RDWR | O_CLOEXEC));
+    pthread_mutex_unlock(&self->lock);
 }
 
 void cw_counters_close(void)
 {
+    pthread_mutex_lock(&self->lock);
     cw_descriptor_close(&self->file);
+    pthread_mutex_unlock(&self->lock);
     self->opened = false;
 }
 
