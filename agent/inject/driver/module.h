@@ -6,7 +6,7 @@
 #include "agent/inject/driver/inject.h"
 
 struct cw_sent_modules {
-    bool wanted; /* requested by the agent */
+    atomic_bool wanted; /* requested by the agent */
     pthread_mutex_t lock;
     struct cw_writer crcs; /* of the sent modules; under the lock */
 };

@@ -9,7 +9,7 @@ struct capture {
 
 static struct {
     struct capture items[CW_MOST_STREAM_CAPTURES];
-    uint32_t count;
+    _Atomic uint32_t count; /* also read without the lock */
 } state CW_STATE;
 #define self (&state)
 

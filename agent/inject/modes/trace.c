@@ -18,12 +18,12 @@
 static struct {
     uint64_t flush_ns;
     _Atomic bool started;
-    _Atomic bool running;    /* the thread runs */
-    _Atomic bool ends;       /* the thread must stop working; whoever ends the trace waits for it */
-    uint64_t flushed_ns;     /* time of the last sending of rows */
-    uint64_t edge_ns;        /* time of the next opening or closing of a window */
-    bool flushed;            /* CUPTI's records were flushed at least once */
-    pthread_mutex_t at_work; /* held by the thread while it works; taken before the other locks */
+    _Atomic bool running;        /* the thread runs */
+    _Atomic bool ends;           /* the thread must stop working; whoever ends the trace waits for it */
+    _Atomic uint64_t flushed_ns; /* time of the last sending of rows */
+    _Atomic uint64_t edge_ns;    /* time of the next opening or closing of a window */
+    bool flushed;                /* CUPTI's records were flushed at least once */
+    pthread_mutex_t at_work;     /* held by the thread while it works; taken before the other locks */
 } state CW_STATE;
 #define self (&state)
 
@@ -82,7 +82,8 @@ static void sleep_ns(uint64_t ns)
 static uint64_t time_left(void)
 {
     const uint64_t now = cw_inject_now_ns(), flush = self->flushed_ns + self->flush_ns;
-    const uint64_t edge = self->edge_ns = cw_trace_recording_next(now);
+    const uint64_t edge = cw_trace_recording_next(now);
+    self->edge_ns = edge;
     uint64_t next = now + (cw_trace_recording->windows.toggled ? soon_ns : at_most_ns);
     next = edge < next ? edge : next;
     next = flush < next ? flush : next;
