@@ -876,10 +876,11 @@ static bool reset(const struct cw_inject_mode *mode)
     }
     const bool ended = !mode || (mode->reset ? mode->reset() : mode->traces);
     cw_counters_close();
-    *cw_in_flight = (struct cw_in_flight){0};
+    cw_in_flight_forget();
     cw_streams_forget();
     cw_gate_reset();
     cw_user_ranges_filter(NULL);
+    self->timed = 0;
     cw_inject->mode = NULL;
     cw_arena_destroy(cw_inject->arena);
     cw_inject->arena = NULL;

@@ -67,3 +67,10 @@ bool cw_in_flight_wait(bool (*condition)(void))
         self->vain[self->vain_count++] = (struct cw_in_vain){condition, cw_inject_now_ns()};
     return met;
 }
+
+void cw_in_flight_forget(void)
+{
+    self->launches = self->vain_count = 0;
+    self->entered = 0;
+    self->since_ns = 0;
+}

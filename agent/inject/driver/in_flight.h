@@ -37,5 +37,7 @@ bool cw_in_flight_no_launch(void);
 bool cw_in_flight_wait(bool (*condition)(void));
 /* Called after a call's return: checks whether conditions waited for in vain hold now. */
 void cw_in_flight_look(void);
+/* Forgets launches and conditions of a session that has ended. Threads that hold others up release them later. */
+void cw_in_flight_forget(void);
 
 #endif

@@ -35,6 +35,7 @@ static void *look(void *user)
         cw_inject_sleep(look_ns);
         cw_stuck_look(cw_inject_now_ns());
     }
+    self->watched = false; /* another session may follow */
     return user;
 }
 
