@@ -255,7 +255,8 @@ static void take_answer(CUcontext context, const struct answer *answer)
 {
     if (answer->type == CW_MESSAGE_REFUSE || cw_inject->over)
         return;
-    if (answer->type != CW_MESSAGE_SETUP || (!cw_inject->mode && !take_setup(answer->payload, answer->size))) {
+    if (answer->type != CW_MESSAGE_SETUP || (!cw_inject->mode && !take_setup(answer->payload, answer->size)) ||
+        !may_begin(cw_inject->mode)) { /* another thread's context may have come before those of a late session */
         cw_inject->over = true;
         return;
     }

@@ -65,12 +65,12 @@ struct cw_inject_state { /* all zeros when the library is loaded, mutexes and co
         atomic_bool late;      /* collected until the program's end: a message reports later launches */
         atomic_bool abandoned; /* the capture has ended, and its running collections were stopped */
         bool subscribed;
-        uint64_t timed;          /* number of times between events that the program took while it was measured */
-        atomic_bool attached;    /* the agent attached to the running program */
-        atomic_bool inside;      /* the capture is a session of the program's own (inside.h): */
-        bool spent, had_session; /* no other can follow; there was one before */
-        bool late_session;       /* it began when there had been contexts */
-        bool profiling;          /* the program has opened it */
+        uint64_t timed;           /* number of times between events that the program took while it was measured */
+        atomic_bool attached;     /* the agent attached to the running program */
+        atomic_bool inside;       /* the capture is a session of the program's own (inside.h): */
+        bool spent, had_session;  /* no other can follow; there was one before */
+        atomic_bool late_session; /* it began when there had been contexts */
+        bool profiling;           /* the program has opened it */
         _Atomic(cw_launched *) on_launch; /* the program's function for each launch, with `user` */
         _Atomic uint32_t telling;         /* number of its running calls */
         void *user;
