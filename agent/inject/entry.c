@@ -179,9 +179,9 @@ static bool begin_profiling(void)
 {
     PARAMS(CUpti_Profiler_Initialize_Params, init);
     pthread_mutex_lock(&self->one_at_a_time);
-    self->begun = self->begun || CALL(cuptiProfilerInitialize, init);
+    const bool begun = self->begun = self->begun || CALL(cuptiProfilerInitialize, init);
     pthread_mutex_unlock(&self->one_at_a_time);
-    return self->begun;
+    return begun;
 }
 
 struct answer { /* answer to HELLO */
@@ -524,7 +524,9 @@ static void leave_cupti(void)
     if (self->subscribed && cw_inject->api.cuptiFinalize) /* otherwise CUPTI belongs to another tool */
         cw_inject->api.cuptiFinalize();
     self->subscribed = false;
+    pthread_mutex_lock(&self->one_at_a_time);
     self->begun = false;
+    pthread_mutex_unlock(&self->one_at_a_time);
     atomic_store(&self->left, true);
 }
 
