@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -146,13 +147,34 @@ void cw_inject_own_thread(void)
     cw_own_calls.inside = true;
 }
 
+struct start {
+    void *(*run)(void *);
+    void *user;
+    sem_t begun;
+};
+
+static void *begin_thread(void *start)
+{
+    struct start *s = start;
+    void *(*const run)(void *) = s->run, *const user = s->user;
+    sem_post(&s->begun);
+    return run(user);
+}
+
+/* Waits until the thread runs, which takes no lock: the C library ends a program that forbids system calls to all its
+ * threads while one of them begins. */
 bool cw_inject_start_thread(void *(*run)(void *), void *user)
 {
     pthread_t new;
     sigset_t all, before;
+    struct start start = {.run = run, .user = user};
+    sem_init(&start.begun, 0, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&new, NULL, run, user) == 0;
+    bool started = pthread_create(&new, NULL, begin_thread, &start) == 0;
+    while (started && sem_wait(&start.begun) != 0)
+        ;
+    sem_destroy(&start.begun);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started)
         pthread_detach(new);
