@@ -7,9 +7,14 @@
 
 struct fake_cupti fake_cupti;
 static bool library_is_loaded, library_is_gone;
-static unsigned states; /* that it is to tell of, a bit for each */
-static uint32_t passes;
-static const CUcontext context = (CUcontext)0x10;
+static _Atomic unsigned states; /* that it is to tell of, a bit for each */
+static uint32_t passes[2];      /* of each context */
+static const CUcontext context = FAKE_CUPTI_CONTEXT;
+#define DOMAINS (CUPTI_CB_DOMAIN_RESOURCE + 1)
+#define MOST_CALLS CUPTI_DRIVER_TRACE_CBID_SIZE
+static _Atomic bool enabled[DOMAINS][MOST_CALLS]; /* callbacks, since the subscription */
+static _Thread_local CUcontext pushed[4];         /* by a thread */
+static _Thread_local uint32_t depth;
 
 static void tell(const char *call)
 {
@@ -32,6 +37,8 @@ static CUptiResult subscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackF
 static CUptiResult enable_callback(uint32_t on, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain,
                                    CUpti_CallbackId id)
 {
+    if (domain < DOMAINS && id < MOST_CALLS)
+        enabled[domain][id] = on;
     if (domain == CUPTI_CB_DOMAIN_STATE)
         states |= 1u << id;
     fake_cupti.newer += domain == CUPTI_CB_DOMAIN_DRIVER_API && id >= CUPTI_DRIVER_TRACE_CBID_SIZE;
@@ -94,7 +101,7 @@ static CUptiResult initialize(CUpti_Profiler_Initialize_Params *p)
 
 static CUptiResult enable(CUpti_RangeProfiler_Enable_Params *p)
 {
-    p->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)&library_is_gone;
+    p->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)&passes[p->ctx == FAKE_CUPTI_SECOND];
     library_is_loaded = library_is_loaded || atexit(unload_library) == 0;
     return library_is_loaded ? CUPTI_SUCCESS : CUPTI_ERROR_UNKNOWN;
 }
@@ -135,7 +142,7 @@ static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
     if (library_is_gone)
         abort();
     tell("cuptiRangeProfilerStop");
-    p->isAllPassSubmitted = ++passes % (fake_cupti.parts ? fake_cupti.parts : 1) == 0;
+    p->isAllPassSubmitted = ++*(uint32_t *)p->pRangeProfilerObject % (fake_cupti.parts ? fake_cupti.parts : 1) == 0;
     return CUPTI_SUCCESS;
 }
 
@@ -147,27 +154,29 @@ static CUptiResult decode(CUpti_RangeProfiler_DecodeData_Params *p)
 
 static CUresult current(CUcontext *c)
 {
-    *c = fake_cupti.current;
+    *c = depth ? pushed[depth - 1] : fake_cupti.current;
     return CUDA_SUCCESS;
 }
 
 static CUresult push_current(CUcontext c)
 {
-    fake_cupti.current = c;
+    if ((c != context && c != FAKE_CUPTI_SECOND) || depth == sizeof pushed / sizeof *pushed)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    pushed[depth++] = c;
     return CUDA_SUCCESS;
 }
 
 static CUresult pop_current(CUcontext *c)
 {
-    *c = fake_cupti.current;
-    fake_cupti.current = NULL;
+    current(c);
+    depth -= depth > 0;
     return CUDA_SUCCESS;
 }
 
 static CUresult device_of(CUdevice *device)
 {
     *device = 0;
-    return fake_cupti.current == context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    return depth || fake_cupti.current == context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static CUresult device_name(char *text, int size, CUdevice device)
@@ -230,8 +239,8 @@ static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static _Atomic bool records_kernels;
 static uint32_t unrecorded;
-static bool flushed;   /* until then a kind that is disabled takes its records along */
-enum { RECORD = 512 }; /* each has so much room here */
+static _Atomic bool flushed; /* until then a kind that is disabled takes its records along */
+enum { RECORD = 512 };       /* each has so much room here */
 
 static CUptiResult take_clock(CUpti_TimestampCallbackFunc clock)
 {
@@ -272,7 +281,7 @@ static CUptiResult next_record(uint8_t *buffer, size_t valid, CUpti_Activity **r
 
 static CUptiResult flush(uint32_t flag)
 {
-    static uint32_t correlation;
+    static _Atomic uint32_t correlation;
     CUpti_ActivityKernel9 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                     .start = 10,
                                     .end = 20,
@@ -306,6 +315,8 @@ static CUptiResult count_dropped(CUcontext c, uint32_t stream, size_t *count)
 static CUptiResult unsubscribe(CUpti_SubscriberHandle subscriber)
 {
     fake_cupti.callback = NULL;
+    for (int i = 0; i < DOMAINS * MOST_CALLS; i++)
+        enabled[i / MOST_CALLS][i % MOST_CALLS] = false;
     return subscriber ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
 }
 
@@ -347,10 +358,11 @@ static void add_tracing(struct cw_cupti *api)
 /* ---- PC sampling ------------------------------------------------------------------------------------------------ */
 
 static struct {
-    bool by_hand, started;      /* by_hand: the library starts it */
-    CUpti_PCSamplingData *kept; /* the library's buffer for the samples that are left in the end */
-    uint32_t period, launches;  /* launches that were sampled and not yet handed over */
-    bool small;                 /* the hardware's buffer */
+    _Atomic bool by_hand, started; /* by_hand: the library starts it */
+    CUpti_PCSamplingData *kept;    /* the library's buffer for the samples that are left in the end */
+    uint32_t period;
+    _Atomic uint32_t launches; /* that were sampled and not yet handed over */
+    bool small;                /* the hardware's buffer */
 } sampling;
 static const struct {
     uint32_t number;
@@ -364,8 +376,10 @@ static CUptiResult enable_sampling(CUpti_PCSamplingEnableParams *p)
 {
     if (p->ctx != context || fake_cupti.sampled)
         return CUPTI_ERROR_INVALID_OPERATION;
-    memset(&sampling, 0, sizeof sampling);
+    sampling.by_hand = sampling.started = sampling.small = false;
+    sampling.kept = NULL;
     sampling.period = 10;
+    sampling.launches = 0;
     fake_cupti.sampled = true;
     return CUPTI_SUCCESS;
 }
@@ -421,7 +435,8 @@ static CUptiResult get_attributes(CUpti_PCSamplingConfigurationInfoParams *p)
 /* The first PC has samples of every reason, the second of one without a name in place of the last. */
 static void hand_over(CUpti_PCSamplingData *to)
 {
-    const size_t pcs = PCS * (size_t)sampling.launches;
+    const uint32_t launches = atomic_exchange(&sampling.launches, 0);
+    const size_t pcs = PCS * (size_t)launches;
     for (to->totalNumPcs = 0; to->totalNumPcs < pcs && to->totalNumPcs < to->collectNumPcs; to->totalNumPcs++) {
         CUpti_PCSamplingPCData *pc = &to->pPcData[to->totalNumPcs];
         pc->cubinCrc = 0xc0de;
@@ -435,9 +450,8 @@ static void hand_over(CUpti_PCSamplingData *to)
         pc->stallReason[REASONS - 1].pcSamplingStallReasonIndex += pc->pcOffset ? 100 : 0;
     }
     to->remainingNumPcs = pcs - to->totalNumPcs;
-    to->totalSamples = SAMPLES * (REASONS - 1) * to->totalNumPcs + sampling.launches;
-    to->nonUsrKernelsTotalSamples = sampling.launches;
-    sampling.launches = 0;
+    to->totalSamples = SAMPLES * (REASONS - 1) * to->totalNumPcs + launches;
+    to->nonUsrKernelsTotalSamples = launches;
 }
 
 static CUptiResult get_samples(CUpti_PCSamplingGetDataParams *p)
@@ -505,7 +519,7 @@ enum { SASS_METRICS = sizeof sass_metrics / sizeof *sass_metrics, MOST_SASS_METR
 static struct {
     size_t metrics; /* of the device's config; 0: it has none */
     CUpti_SassMetrics_Config configs[MOST_SASS_METRICS];
-    bool counted; /* a kernel has run since the counts were fetched */
+    _Atomic bool counted; /* a kernel has run since the counts were fetched */
 } sass;
 
 static CUptiResult find_sass_metric(CUpti_SassMetrics_GetProperties_Params *p)
@@ -695,8 +709,9 @@ void fake_cupti_load_module(void)
 void fake_cupti_tell_state(CUpti_CallbackIdState id, CUptiResult result, const char *message)
 {
     const CUpti_StateData data = {.notification = {result, message}};
-    if (states >> id & 1)
-        fake_cupti.callback(NULL, CUPTI_CB_DOMAIN_STATE, id, &data);
+    const CUpti_CallbackFunc callback = fake_cupti.callback;
+    if (callback && states >> id & 1)
+        callback(NULL, CUPTI_CB_DOMAIN_STATE, id, &data);
 }
 
 void fake_cupti_launch(CUpti_ApiCallbackSite site)
@@ -748,4 +763,28 @@ void fake_cupti_profile(bool starts)
 void fake_cupti_take_time(void)
 {
     call_driver(CUPTI_DRIVER_TRACE_CBID_cuEventElapsedTime);
+}
+
+void fake_cupti_call(CUpti_CallbackId id, const void *parameters)
+{
+    uint64_t data = 0;
+    CUresult result = CUDA_SUCCESS;
+    for (CUpti_ApiCallbackSite site = CUPTI_API_ENTER; site <= CUPTI_API_EXIT; site++) {
+        const CUpti_CallbackFunc callback = fake_cupti.callback;
+        const CUpti_CallbackData call = {.callbackSite = site,
+                                         .functionParams = parameters,
+                                         .functionReturnValue = &result,
+                                         .correlationData = &data,
+                                         .context = context};
+        if (callback && enabled[CUPTI_CB_DOMAIN_DRIVER_API][id])
+            callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);
+    }
+}
+
+void fake_cupti_change(CUcontext of, CUpti_CallbackIdResource id, void *changed)
+{
+    const CUpti_CallbackFunc callback = fake_cupti.callback;
+    const CUpti_ResourceData data = {.context = of, .resourceDescriptor = changed};
+    if (callback && enabled[CUPTI_CB_DOMAIN_RESOURCE][id])
+        callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }

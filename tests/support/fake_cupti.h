@@ -18,15 +18,15 @@ struct fake_cupti {
     void (*called)(const char *call);    /* of CUPTI, or HELLO: what is done meanwhile; NULL: nothing */
     enum cw_mode mode;                   /* of SETUP */
     bool mps;                            /* contexts are made through it */
-    const char *asked;                   /* of SETUP: a stall reason (NULL: all) or a SASS metric (NULL: instructions) */
-    uint32_t parts;                      /* of the plan, of one pass each; 0: one */
-    bool traces;                         /* it has activity records: one for each launch that has returned */
-    uint32_t finalized;                  /* how often */
-    uint32_t newer;                      /* calls that are wanted of a driver newer than this was built with */
+    const char *asked;      /* of SETUP: a stall reason (NULL: all) or a SASS metric (NULL: instructions) */
+    uint32_t parts;         /* of the plan, of one pass each; 0: one */
+    bool traces;            /* it has activity records: one for each launch that has returned */
+    uint32_t finalized;     /* how often */
+    _Atomic uint32_t newer; /* calls that are wanted of a driver newer than this was built with */
     struct cw_trace_window_options when; /* of SETUP: to capture */
-    uint32_t profiler;                   /* calls of the profiler's API that are wanted */
+    _Atomic uint32_t profiler;           /* calls of the profiler's API that are wanted */
     bool busy;                           /* set by `called`: a start finds that another process has the counters */
-    bool sampled, patched;               /* the context is under PC sampling, under SASS metrics */
+    _Atomic bool sampled, patched;       /* the context is under PC sampling, under SASS metrics */
     bool singly;                         /* SASS metrics patch single kernels only, inside their launches */
 };
 extern struct fake_cupti fake_cupti;
@@ -45,6 +45,12 @@ void fake_cupti_launch_numbered(CUpti_ApiCallbackSite site, uint32_t number);
 void fake_cupti_profile(bool starts);
 void fake_cupti_take_time(void);
 
+#define FAKE_CUPTI_CONTEXT ((CUcontext)0x10) /* the one of the functions above, and another of the same device */
+#define FAKE_CUPTI_SECOND ((CUcontext)0x20)
+/* Any call of the driver, from its begin to its return, or any change of a resource, where a callback is enabled. */
+void fake_cupti_call(CUpti_CallbackId id, const void *parameters);
+void fake_cupti_change(CUcontext context, CUpti_CallbackIdResource id, void *changed);
+
 struct fake_agent {
     char folder[32];
     struct sockaddr_un address;
@@ -55,8 +61,8 @@ void fake_agent_listen(struct fake_agent *agent);
 void fake_agent_close(const struct fake_agent *agent);
 /* SETUP of a trace of kernels and ranges, in a mode that has the options of one. */
 void fake_agent_write_trace(struct cw_writer *setup, enum cw_mode mode, uint64_t flush_ns);
-/* SETUP: a trace, PC sampling, a SASS metric, or one metric in one pass under kernel replay, counting for the context or
- * the device, of every kernel */
+/* SETUP: a trace, PC sampling, a SASS metric, or one metric in one pass under kernel replay, counting for the context
+ * or the device, of every kernel */
 void fake_agent_answer(int fd);
 /* Answers until the program ends: how many messages of a type come. Besides HELLO there are no others. */
 int fake_agent_serve(int fd, enum cw_message_type expected);
