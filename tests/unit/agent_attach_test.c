@@ -13,6 +13,7 @@
 #include "agent/common/trace_window.h"
 #include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/modes/trace_queue.h"
+#include "agent/inject/modes/trace_rows.h"
 #include "agent/output/trace_output.h"
 #include "agent/session/session.h"
 #include "base/file.h"
@@ -62,7 +63,9 @@ static void step(struct done *done)
     const uint64_t took = now_ns() - start;
     done->longest_ns = took > done->longest_ns ? took : done->longest_ns;
     done->steps++;
+    cw_trace_rows_lock();
     done->steps_when_full += done->steps_when_full || !cw_trace_queue_has_room();
+    cw_trace_rows_unlock();
 }
 
 static void run_program(int stop, int ready, enum pace pace, struct done *done)
