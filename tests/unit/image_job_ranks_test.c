@@ -167,3 +167,55 @@ Test(job_ranks, an_index_is_by_rank_and_name)
     cw_writer_free(&out);
     cw_arena_destroy(arena);
 }
+
+#define HEAD "counterworks index 1\n"
+
+Test(job_ranks, a_line_of_an_index_that_is_wrong_is_named)
+{
+    static const struct {
+        const char *text;
+        unsigned line;
+    } wrong[] = {
+        {"", 1},
+        {"counterworks index 2\n", 1},
+        {"counterworks index 1", 1},
+        {HEAD "1 2 3 a", 1}, /* without its end */
+        {HEAD "1 2 3 a\n2 3 4 b", 1},
+        {HEAD "\n", 2},
+        {HEAD "1 2 3 \n", 2},
+        {HEAD "1 2 3\n", 2},
+        {HEAD "1 2 a\n", 2},
+        {HEAD " 1 2 3 a\n", 2},
+        {HEAD "1  2 3 a\n", 2},
+        {HEAD "1 2 3 a/b\n", 2},
+        {HEAD "-1 2 3 a\n", 2},
+        {HEAD "x 2 3 a\n", 2},
+        {HEAD "1x 2 3 a\n", 2},
+        {HEAD "1 2/ 3 a\n", 2},
+        {HEAD "1 2: 3 a\n", 2},
+        {HEAD "4294967296 2 3 a\n", 2},
+        {HEAD "1 18446744073709551616 3 a\n", 2},
+        {HEAD "1 2 28446744073709551610 a\n", 2},
+        {HEAD "1 2 3 a\n0 2 3 b\n", 3},
+        {HEAD "1 2 3 a\n1 2 3 b\n2 2 3 c\n1 2 3 d\n", 5},
+    };
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_rank_index index;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct cw_error err = CW_ERROR_INIT;
+        char expected[64];
+        char *text = cw_arena_strdup(arena, wrong[i].text);
+        snprintf(expected, sizeof expected, "run.cwi: line %u: found another line", wrong[i].line);
+        cr_expect(cw_rank_index_read(&index, text, strlen(text), "run.cwi", arena, &err) == CW_ERR_INPUT, "%zu", i);
+        cr_expect(err.line == wrong[i].line && strncmp(err.message, expected, strlen(expected)) == 0, "%zu: %s", i,
+                  err.message);
+    }
+    struct cw_error err = CW_ERROR_INIT;
+    char nul[] = HEAD "1 2 3 a\0\n", none[] = HEAD, least[] = HEAD "0 0 0 a b\n";
+    cr_expect(cw_rank_index_read(&index, nul, sizeof nul - 1, "x", arena, &err) == CW_ERR_INPUT && err.line == 1);
+    cr_expect(cw_rank_index_read(&index, nul, sizeof nul - 1, "x", arena, NULL) == CW_ERR_INPUT);
+    cr_expect(cw_rank_index_read(&index, none, sizeof none - 1, "x", arena, &err) == CW_OK && index.count == 0);
+    cr_expect(cw_rank_index_read(&index, least, sizeof least - 1, "x", arena, &err) == CW_OK && index.count == 1);
+    cr_expect_str_eq(index.entries[0].name, "a b");
+    cw_arena_destroy(arena);
+}
