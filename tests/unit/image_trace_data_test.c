@@ -447,3 +447,49 @@ Test(trace_data, what_a_trace_tells_of_its_process)
         }
     cr_expect(told == 1);
 }
+
+/* Three processes with a block of kernels and one of copies each; a kind's rows are those of the kept processes. */
+Test(trace_data, some_processes_are_kept)
+{
+    for (uint32_t p = 0; p < 3; p++) {
+        const struct cw_trace_process process = {.pid = 77 + p};
+        if (p) {
+            cw_trace_write_process(p, &process, &file);
+            cw_trace_write_texts(p, 1, texts, 3, &file);
+        }
+        fill(CW_TRACE_EXTERNAL, 2 + p);
+        cw_trace_write_rows(p, CW_TRACE_EXTERNAL, 2 + p, columns, false, &file);
+        fill(CW_TRACE_OPENMP, 20);
+        cw_trace_write_rows(p, CW_TRACE_EDGE, 10 * (p + 1), columns, false, &file);
+    }
+    for (unsigned wanted = 0; wanted < 8; wanted++) {
+        const bool keep[] = {wanted & 1, wanted & 2, wanted & 4};
+        uint32_t kept = 0, rows = 0, edges = 0;
+        cr_assert(read_bytes(&file) == CW_OK, "%s", text);
+        cr_assert(cw_trace_keep(&trace, keep, arena));
+        for (uint32_t p = 0; p < 3; p++) {
+            if (!keep[p])
+                continue;
+            cr_assert(kept < trace.process_count && 2 * kept + 1 < trace.block_count);
+            cr_expect(trace.processes[kept].pid == 77 + p);
+            for (uint32_t b = 0; b < 2; b++) {
+                const struct cw_trace_block *block = &trace.blocks[2 * kept + b];
+                cr_expect(block->process == kept && block->count == (b ? 10 * (p + 1) : 2 + p));
+            }
+            rows += 2 + p, edges += 10 * (p + 1), kept++;
+        }
+        cr_expect(trace.process_count == kept && trace.block_count == 2 * kept);
+        cr_expect(trace.kind_count == CW_TRACE_KIND__COUNT);
+        for (uint32_t k = 0; k < trace.kind_count; k++)
+            cr_expect(trace.kinds[k].kind == k && trace.kinds[k].rows == (k == CW_TRACE_EXTERNAL ? rows
+                                                                          : k == CW_TRACE_EDGE   ? edges
+                                                                                                 : 0));
+    }
+}
+
+Test(trace_data, units_of_fields)
+{
+    cr_expect_str_eq(cw_trace_field_unit(CW_FIELD_BYTES), "bytes");
+    cr_expect_str_eq(cw_trace_field_unit(CW_FIELD_POWER), "mW");
+    cr_expect(cw_trace_field_unit(CW_FIELD_STREAM) == NULL);
+}
