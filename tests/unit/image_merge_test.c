@@ -1,5 +1,8 @@
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "image/pm_data.h"
 #include "image/trace_data.h"
@@ -404,4 +407,249 @@ Test(merge, failing_allocations_of_traces_are_reported)
     expect_failing_allocations(&first, &second);
     cw_writer_free(&first);
     cw_writer_free(&second);
+}
+
+/* ---- devices of chunks ------------------------------------------------------------------------------------------ */
+
+Test(merge, windows_and_clocks_go_with_a_device_for_each_input)
+{
+    static const struct cw_gpu_clock readings[] = {{1000, 1980, 2619, 0}, {2000, 1200, 2619, 4}};
+    const struct cw_pm_window windows[] = {{0, 1000, 4000}, {0, 6000, 7000}};
+    struct cw_writer pm;
+    cw_writer_init(&pm);
+    cw_sample_pm(&pm, 2, false);
+    for (int i = 0; i < 2; i++)
+        cw_pm_write_window(&windows[i], &pm);
+    cw_gpu_clocks_write(&(struct cw_gpu_clocks){0, 2, readings}, &pm);
+    cw_counter_data_write_end(0, 4, CW_END_EXITED, 0, &pm);
+    cr_assert(merge(&pm, &pm) == CW_OK, "%s", err.message);
+    const struct cw_counter_data data = read_result();
+    cr_assert(data.pm.window_count == 4 && data.clocks_count == 2 && data.device_count == 2);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct cw_pm_window *w = &data.pm.windows[i], *first = &data.pm.windows[i % 2];
+        cr_expect(w->device == i / 2 && w->start_ns == first->start_ns && w->end_ns == first->end_ns, "%u", i);
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        cr_expect(data.clocks[i].device == i && data.clocks[i].count == 2 && data.clocks[i].readings[1].limits == 4);
+    cw_writer_free(&pm);
+}
+
+/* A trace of a process on the devices 4, 5 and 4 again, which are named so. */
+static void write_pair(struct cw_writer *to, const char *first, const char *second, const struct cw_pair *of_process,
+                       uint32_t pairs)
+{
+    static const struct cw_trace_device own[] = {{0, 4}, {1, 5}, {2, 4}};
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_TRACE};
+    const struct cw_pair names[] = {{"name", first}, {"name", second}};
+    const struct cw_trace_process process = {
+        .pid = 70, .attribute_count = pairs, .attributes = of_process, .device_count = 3, .devices = own};
+    cw_writer_init(to);
+    cw_schema_write_header(&schema, to);
+    cw_schema_write(&schema, to);
+    cw_trace_write_kinds(to);
+    for (uint32_t i = 0; i < 2; i++)
+        cw_counter_data_write_device(
+            &schema, &(struct cw_device){.index = 4 + i, .attribute_count = 1, .attributes = &names[i]}, to);
+    cw_trace_write_process(0, &process, to);
+    cw_counter_data_write_end(0, 0, CW_END_EXITED, 0, to);
+}
+
+Test(merge, devices_of_a_process_are_its_own)
+{
+    static const struct cw_pair pairs[] = {{"program", "train"}, {"host", "node"}};
+    static const char *const wanted[][3] = {{"a", "b", "a"}, {"c", "d", "c"}};
+    struct cw_writer first, second;
+    struct cw_trace trace;
+    write_pair(&first, "a", "b", pairs, 2);
+    write_pair(&second, "c", "d", pairs, 2);
+    cr_assert(merge(&first, &second) == CW_OK, "%s", err.message);
+    const struct cw_counter_data data = read_result();
+    cr_assert(cw_trace_read(&trace, data.devices, data.device_count, out.data, out.size, "m", arena, &err) == CW_OK);
+    cr_assert(data.device_count == 4 && trace.process_count == 2);
+    for (uint32_t p = 0; p < 2; p++) {
+        cr_expect_str_eq(cw_trace_attribute(&trace.processes[p], "host"), "node");
+        for (uint32_t d = 0; d < 3; d++) {
+            const uint32_t device = cw_trace_device(&trace, p, d);
+            cr_expect_str_eq(cw_device_attribute(&data.devices[device], "name"), wanted[p][d], "%u %u", p, d);
+        }
+    }
+    cw_writer_free(&first);
+    cw_writer_free(&second);
+}
+
+/* ---- what a merge tells ----------------------------------------------------------------------------------------- */
+
+static struct cw_job_ranks job;
+static struct cw_rank_origins origins;
+
+/* Expects rank 1 of 4 in two inputs, and says what they lack. */
+static void expect_ranks(const struct cw_writer *a, const struct cw_writer *b, bool wanted)
+{
+    const struct cw_merge_input inputs[] = {{"a", a->data, a->size}, {"b", b->data, b->size}};
+    struct cw_rank_twice twice;
+    char text[CW_JOB_RANKS_TEXT];
+    size_t at = 0;
+    bool incomplete = !wanted;
+    origins.arena = arena;
+    const struct cw_merge_files how = {.incomplete = &incomplete, .job = &job, .origins = &origins};
+    cr_assert(cw_merge_memory(&out, inputs, 2, how, &err) == CW_OK, "%s", err.message);
+    cr_expect(incomplete == wanted && cw_job_ranks_sort(&job) == 1);
+    cr_expect_str_eq(cw_job_ranks_text(&job, text), "ranks 0 and 2-3 of 4 are missing");
+    cr_assert(cw_rank_origins_next(&origins, &at, &twice) && twice.rank == 1 && twice.count == 2);
+    cr_expect(strcmp(twice.files[0], "a") == 0 && strcmp(twice.files[1], "b") == 0);
+    cr_expect(!cw_rank_origins_next(&origins, &at, &twice));
+    cw_job_ranks_free(&job);
+    origins = (struct cw_rank_origins){0};
+}
+
+/* A capture of one launch, by this process of rank 1. */
+static struct cw_writer of_rank(uint32_t process, bool complete)
+{
+    static const struct cw_pair rank[] = {{"rank", "1"}, {"ranks", "4"}};
+    static const struct cw_schema schema = {.chip = "X", .producer = "test"};
+    const struct cw_range range = {
+        .name = "a", .kernel = "a", .process = process, .attribute_count = 2, .attributes = rank};
+    struct cw_writer to;
+    cw_writer_init(&to);
+    cw_schema_write_header(&schema, &to);
+    cw_schema_write(&schema, &to);
+    cw_counter_data_write_device(&schema, &(struct cw_device){0}, &to);
+    cw_counter_data_write_range(&schema, &range, NULL, &to);
+    if (complete)
+        cw_counter_data_write_end(1, 0, CW_END_EXITED, 0, &to);
+    return to;
+}
+
+Test(merge, ranks_of_launches_are_told)
+{
+    for (int complete = 0; complete < 2; complete++) {
+        struct cw_writer first = of_rank(7, true), second = of_rank(8, complete);
+        expect_ranks(&first, &second, !complete);
+        cw_writer_free(&first);
+        cw_writer_free(&second);
+    }
+}
+
+Test(merge, ranks_of_processes_are_told)
+{
+    static const struct cw_pair pairs[][3] = {{{"rank", "1"}, {"ranks", "4"}, {"host", "x"}},
+                                              {{"rank", "1"}, {"ranks", "4"}, {"host", "y"}}};
+    struct cw_writer first, second;
+    write_pair(&first, "a", "b", pairs[0], 3);
+    write_pair(&second, "a", "b", pairs[1], 3);
+    expect_ranks(&first, &second, false);
+    cw_writer_free(&first);
+    cw_writer_free(&second);
+}
+
+Test(merge, nothing_is_refused)
+{
+    cr_expect(cw_merge_dense(&out, NULL, 0, &err) == CW_ERR_USAGE);
+    cr_expect_str_eq(err.message, "found no capture to merge, expected one at least");
+}
+
+/* The end of the first that did not end well; drops add up. */
+Test(merge, the_end_is_that_of_the_first_that_did_not_end_well)
+{
+    struct end {
+        enum cw_capture_end how;
+        uint32_t code;
+    };
+    static const struct end well = {CW_END_EXITED, 0}, status = {CW_END_EXITED, 3}, killed = {CW_END_SIGNALLED, 9},
+                            unknown = {CW_END_SIGNALLED, 0}, none = {CW_END_NO_PROGRAM, 0};
+    const struct {
+        struct end ends[3], wanted;
+    } cases[] = {
+        {{well, well, well}, well},         {{none, none, none}, none},       {{none, none, well}, well},
+        {{well, status, killed}, status},   {{well, killed, status}, killed}, {{none, none, killed}, killed},
+        {{unknown, status, well}, unknown}, {{well, well, status}, status},
+    };
+    static const struct cw_schema schema = {.chip = "X", .producer = "test"};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct cw_writer files[3];
+        struct cw_merge_input inputs[3];
+        for (uint32_t i = 0; i < 3; i++) {
+            cw_writer_init(&files[i]);
+            cw_schema_write_header(&schema, &files[i]);
+            cw_schema_write(&schema, &files[i]);
+            cw_counter_data_write_end(0, 10 + i, cases[c].ends[i].how, cases[c].ends[i].code, &files[i]);
+            inputs[i] = (struct cw_merge_input){"x", files[i].data, files[i].size};
+        }
+        out.size = 0;
+        cr_assert(cw_merge_dense(&out, inputs, 3, &err) == CW_OK, "%s", err.message);
+        const struct cw_counter_data data = read_result();
+        cr_expect(data.how == cases[c].wanted.how && data.code == cases[c].wanted.code && data.dropped == 33,
+                  "case %zu: %d %u", c, data.how, data.code);
+        for (int i = 0; i < 3; i++)
+            cw_writer_free(&files[i]);
+    }
+}
+
+/* ---- files that fail -------------------------------------------------------------------------------------------- */
+
+struct failing {
+    char path[2][32];
+    long left; /* openings until one fails, or gives a file that is cut */
+    bool opens;
+    int open;
+};
+
+static enum cw_status open_failing(void *user, size_t i, struct cw_input *input, struct cw_error *why)
+{
+    struct failing *f = user;
+    if (!f->left && !f->opens)
+        return cw_error_set(why, CW_ERR_IO, "no such file");
+    cr_assert(cw_input_open(input, f->path[i], SIZE_MAX, why) == CW_OK);
+    if (!f->left--)
+        cr_assert(truncate(f->path[i], 100) == 0);
+    f->open++;
+    return CW_OK;
+}
+
+static void close_failing(void *user, struct cw_input *input)
+{
+    ((struct failing *)user)->open--;
+    cw_input_close(input);
+}
+
+static enum cw_status put_nowhere(void *user, const void *data, size_t size, struct cw_error *why)
+{
+    (void)user, (void)data, (void)size, (void)why;
+    return CW_OK;
+}
+
+/* Two captures, each opened twice, and the first once more to say how the second differs. */
+Test(merge, files_that_cannot_be_read_are_told)
+{
+    struct cw_writer other, schema;
+    struct cw_edit_chunk first;
+    cw_writer_init(&other);
+    cw_writer_init(&schema);
+    cr_assert(cw_edit_find(sample.data, sample.size, 0, &first));
+    cw_write_bytes(&schema, sample.data + first.offset + 24, first.size);
+    schema.data[schema.size - 1] ^= 1; /* of a metric's name */
+    cw_edit_replace(&other, &sample, 0, schema.data, schema.size);
+    for (int opens = 0; opens < 2; opens++)
+        for (long n = 0; n <= 5; n++) {
+            struct failing failing = {{"/tmp/cw_merge_XXXXXX", "/tmp/cw_merge_XXXXXX"}, n, opens, 0};
+            const struct cw_merge_files files = {
+                .count = 2, .open = open_failing, .close = close_failing, .put = put_nowhere, .user = &failing};
+            for (int i = 0; i < 2; i++) {
+                const struct cw_writer *of = i ? &other : &sample;
+                const int fd = mkstemp(failing.path[i]);
+                cr_assert(fd >= 0 && write(fd, of->data, of->size) == (ssize_t)of->size && close(fd) == 0);
+            }
+            err = (struct cw_error)CW_ERROR_INIT;
+            const enum cw_status status = cw_counter_data_merge_files(&files, &err);
+            cr_expect(status == (n < 5 ? CW_ERR_IO : CW_ERR_USAGE), "opening %ld: %d %s", n, status, err.message);
+            cr_expect(strstr(err.message, n == 5  ? "expected the same"
+                                          : opens ? "found 100 bytes, expected the "
+                                                  : "no such file"),
+                      "opening %ld: %s", n, err.message);
+            cr_expect(failing.open == 0);
+            for (int i = 0; i < 2; i++)
+                unlink(failing.path[i]);
+        }
+    cw_writer_free(&other);
+    cw_writer_free(&schema);
 }

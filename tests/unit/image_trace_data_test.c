@@ -326,6 +326,7 @@ Test(trace_data, what_makes_no_sense_is_refused)
         {"\1\377\377\377\377\377\377\377\377\377\2", "found a varint of more than 64 bits", 11},
         {"\5\3\1", "found a run of 3 rows, expected 1 to 2", 3},
         {"\5\0\1", "found a run of 0 rows", 3},
+        {"\5\1\1\2\1", "found a run of 2 rows, expected 1 to 1", 5},
         {"\4\0", "found 0 different values, expected 1 to 256", 2},
         {"\4\1\5\0\1", "found value 1 of 1", 5},
         {"\6\1\2\3", "found 3 bytes, expected 2 numbers of 8 bytes", 4},
