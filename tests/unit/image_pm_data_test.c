@@ -219,6 +219,98 @@ Test(pm_data, times_are_the_wall_clocks)
     cr_expect(!data.pm.correlated[0] && data.pm.start_ns[0] == 1000 && data.pm.end_ns[3] == 7000);
 }
 
+/* Two devices, the second of which has a clock of its own and the third none; in the order of their numbers. */
+Test(pm_data, each_device_has_its_own_clock)
+{
+    static const struct cw_schema schema = {.chip = "X", .producer = "test", .profiler = CW_PROFILER_PM};
+    static const uint32_t numbers[] = {9, 2, 5}, indices[] = {2, 0, 1};
+    static const uint64_t from[] = {3000, 3100}, to[] = {3100, 3200};
+    static const char *const name = "gemm";
+    cw_writer_free(&sample);
+    cw_writer_init(&sample);
+    cw_schema_write_header(&schema, &sample);
+    cw_schema_write(&schema, &sample);
+    for (uint32_t d = 0; d < 3; d++) {
+        const struct cw_clock_pair pairs[] = {{1000, 5000000 * (d + 1), 3}, {1001000, 5000000 * (d + 1) + 1000000, 3}};
+        const struct cw_block block = {.device = numbers[d], .count = 2, .start = from, .end = to};
+        const struct cw_kernel_launch launch = {.device = numbers[d], .start_ns = 4000, .end_ns = 4001};
+        cw_counter_data_write_device(&schema, &(struct cw_device){.index = numbers[d]}, &sample);
+        for (int i = 0; i < 2 && d < 2; i++)
+            cw_pm_write_clock(numbers[d], &pairs[i], &sample);
+        cw_pm_write_block(&schema, &block, &sample);
+        cw_pm_write_window(&(struct cw_pm_window){numbers[d], 3500, 3600}, &sample);
+        cw_pm_write_launches(7, 0, &name, 1, &launch, 1, &sample);
+    }
+    read_sample();
+    const struct cw_pm_data *pm = &data.pm;
+    cr_assert(pm->block_count == 3 && pm->clock_count == 4 && pm->window_count == 3 && pm->launch_count == 3);
+    for (uint32_t d = 0; d < 3; d++) {
+        const uint64_t origin = d < 2 ? 5000000 * (d + 1) - 1000 : 0;
+        cr_expect(pm->correlated[indices[d]] == (d < 2));
+        cr_expect(pm->blocks[d].device == indices[d] && pm->windows[d].device == indices[d]);
+        cr_expect(pm->blocks[d].start_ns == origin + 3000 && pm->blocks[d].end_ns == origin + 3200);
+        cr_expect(pm->start_ns[2 * d + 1] == origin + 3100 && pm->end_ns[2 * d] == origin + 3100);
+        cr_expect(pm->windows[d].start_ns == origin + 3500 && pm->windows[d].end_ns == origin + 3600);
+        cr_expect(pm->launches[d].start_ns == origin + 4000 && pm->launches[d].end_ns == origin + 4001);
+    }
+}
+
+/* Names without a letter and no launches; one launch; one sample without counters. */
+Test(pm_data, the_smallest_items_are_taken)
+{
+    static const struct cw_schema schema = {.chip = "X", .producer = "test", .profiler = CW_PROFILER_PM};
+    static const char *const names[] = {"", "", "", "", ""};
+    static const uint64_t time = 9;
+    cw_writer_free(&sample);
+    cw_writer_init(&sample);
+    cw_schema_write_header(&schema, &sample);
+    cw_schema_write(&schema, &sample);
+    cw_counter_data_write_device(&schema, &(struct cw_device){0}, &sample);
+    cw_pm_write_launches(7, 0, names, 5, NULL, 0, &sample);
+    cw_pm_write_launches(7, 0, names, 1, &(struct cw_kernel_launch){.end_ns = 1}, 1, &sample);
+    cw_pm_write_block(&schema, &(struct cw_block){.count = 1, .start = &time, .end = &time}, &sample);
+    read_sample();
+    cr_expect(data.pm.name_count == 6 && data.pm.launch_count == 1 && data.pm.sample_count == 1);
+}
+
+/* Between and beyond two pairs of clocks, of which the second is credible where they drift by less than a thousandth.
+ */
+Test(pm_data, clocks_drift)
+{
+    static const struct {
+        struct cw_clock_pair first, last;
+        uint64_t device, wall;
+    } cases[] = {
+        {{1000, 50000, 0}, {1001000, 1050500, 0}, 501000, 550250},
+        {{1000, 50000, 0}, {1001000, 1050500, 0}, 2001000, 2051000},
+        {{1001000, 2000000, 0}, {2001000, 3000500, 0}, 1000, 999500}, /* before the first */
+        {{1000, 50000, 0}, {1001000, 1049500, 0}, 501000, 549750},
+        {{1000, 50000, 0}, {1001000, 1051001, 0}, 501000, 550000}, /* they drift too much */
+        {{1000, 50000, 0}, {1001000, 1048999, 0}, 501000, 550000},
+        {{1000, 50000, 0}, {1001000, 1050999, 0}, 401000, 450400},
+        {{1001000, 50000, 0}, {1000, 1050500, 0}, 1002000, 51000}, /* the second is before the first */
+        {{1000, 50000, 0}, {1000, 50100, 0}, 2000, 51000},
+        {{0, 1, 0}, {1u << 31, (1u << 31) + (1u << 21) + 1, 0}, 1ull << 62, (1ull << 62) + 1 + 1000000000000000},
+        {{0, 1ull << 62, 0},
+         {1u << 31, (1ull << 62) + (1u << 31) - (1u << 21), 0},
+         1ull << 61,
+         (1ull << 62) + (1ull << 61) - 1000000000000000},
+    };
+    static const struct cw_schema schema = {.chip = "X", .producer = "test", .profiler = CW_PROFILER_PM};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cw_writer_free(&sample);
+        cw_writer_init(&sample);
+        cw_schema_write_header(&schema, &sample);
+        cw_schema_write(&schema, &sample);
+        cw_counter_data_write_device(&schema, &(struct cw_device){0}, &sample);
+        cw_pm_write_clock(0, &cases[i].first, &sample);
+        cw_pm_write_clock(0, &cases[i].last, &sample);
+        read_sample();
+        cr_expect_eq(cw_pm_time(&data.pm, 0, cases[i].device), cases[i].wall, "%zu: %llu", i,
+                     (unsigned long long)cw_pm_time(&data.pm, 0, cases[i].device));
+    }
+}
+
 Test(pm_data, a_file_that_was_cut_keeps_its_whole_chunks)
 {
     struct cw_edit_chunk device, first, second;
