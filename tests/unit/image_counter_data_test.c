@@ -373,6 +373,11 @@ Test(counter_data, a_device_stands_before_its_ranges)
     cw_edit_insert(&later, &sample, ENDC, "DEVC", 0, sample.data + device.offset + HEADER, device.size);
     refused_in(&later, ENDC, 0, "found device 0 again, expected each once", __LINE__);
     cw_writer_free(&later);
+    cw_writer_init(&later);
+    cr_assert(cw_edit_find(sample.data, sample.size, DEVC2, &device));
+    cw_edit_insert(&later, &sample, ENDC, "DEVC", 0, sample.data + device.offset + HEADER, device.size);
+    refused_in(&later, ENDC, 0, "found device 4294967295 again, expected each once", __LINE__);
+    cw_writer_free(&later);
     cw_writer_free(&without);
 }
 

@@ -389,6 +389,35 @@ Test(pack, damage_costs_the_pack_that_it_is_in)
     }
 }
 
+/* Back to the pack that is open, and from there on into the next. */
+Test(pack, ranges_of_two_packs_are_read_in_any_order)
+{
+    enum { ALL = 120 };
+    struct cw_counter_data data;
+    struct cw_range_view view;
+    struct cw_edit_chunk c;
+    merge_ranks(20);
+    cr_assert(cw_edit_find(dense.data, dense.size, 3, &c));
+    cw_write_bytes(&out, dense.data, c.offset);
+    pack_some(&out, "DEVC", true);
+    pack_some(&out, "DEVC", false);
+    pack_some(&out, "DEVC", false);
+    cw_counter_data_write_end(ALL, 0, CW_END_EXITED, 0, &out);
+    const struct cw_input input = cw_input_of(out.data, out.size, "packs");
+    cr_assert(cw_counter_data_open(&data, &input, arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_range_view_init(&view, &data, arena, &err) == CW_OK && view.room == ALL);
+    for (uint32_t first = 0; first < ALL; first++) {
+        uint32_t list[ALL + 2] = {first, first / 2}, count = 2;
+        for (uint32_t i = first / 2 + 1; i < ALL && count < ALL; i += 7)
+            list[count++] = i;
+        cr_assert(cw_range_view_load(&view, 0, list, count) == CW_OK, "%s", err.message);
+        for (uint32_t i = 0; i < count; i++)
+            cr_assert(view.ranges[i].process == 5000 + list[i] % 60 / LAUNCHES && view.ranges[i].stream == list[i] % 3,
+                      "%u of %u", i, first);
+    }
+    cw_range_view_free(&view);
+}
+
 static enum cw_status merge_few(struct cw_arena *own, struct cw_error *e)
 {
     struct cw_writer to;
