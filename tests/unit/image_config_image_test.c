@@ -93,6 +93,14 @@ Test(config_image, round_trip_keeps_every_field)
     cr_expect(image.native_size == 5 && memcmp(image.native, plan.native, 5) == 0);
 }
 
+Test(config_image, parameters_are_found_by_name)
+{
+    const struct cw_config_image plan = cw_sample_plan();
+    cr_expect_str_eq(cw_config_parameter(&plan, "sampling-interval"), "auto");
+    cr_expect_str_eq(cw_config_parameter(&plan, "replay"), "kernel");
+    cr_expect_null(cw_config_parameter(&plan, "cold"));
+}
+
 static void expect_same_bytes(struct cw_config_image plan)
 {
     struct cw_writer first, again;
@@ -111,6 +119,38 @@ Test(config_image, what_was_read_writes_to_the_same_bytes)
     expect_same_bytes(cw_sample_plan());
     expect_same_bytes(cw_sample_plan_native());
     expect_same_bytes(cw_sample_plan_empty());
+}
+
+/* Lists of one item each, which is as small as can be: it fills what its chunk has behind the count. */
+Test(config_image, the_smallest_items_are_taken)
+{
+    static const struct cw_pair parameter = {"", ""};
+    static const struct cw_config_domain domain = {0, ""};
+    static const struct cw_config_pass passes[] = {{0, NULL}, {0, NULL}};
+    static const struct cw_config_counter counter = {"", 0, 0, 0, NULL};
+    static const struct cw_config_limit limits[] = {{1, 0, NULL, NULL}, {2, 0, NULL, NULL}};
+    static const struct cw_meaning meaning = {"", 0, 0};
+    static const char *const metric = "";
+    expect_same_bytes((struct cw_config_image){.chip = "",
+                                               .producer = "",
+                                               .parameter_count = 1,
+                                               .domain_count = 1,
+                                               .raw_count = 1,
+                                               .pass_count = 2,
+                                               .counter_count = 1,
+                                               .metric_count = 1,
+                                               .limit_count = 2,
+                                               .meaning_count = 1,
+                                               .parameters = &parameter,
+                                               .domains = &domain,
+                                               .raws = (const uint64_t[]){1},
+                                               .passes = passes,
+                                               .counters = &counter,
+                                               .metrics = &metric,
+                                               .limits = limits,
+                                               .meanings = &meaning});
+    cr_expect(image.limit_count == 2 && image.limits[1].max == 2 && image.pass_count == 2);
+    cr_expect(image.counter_count == 1 && image.meaning_count == 1 && image.metric_count == 1);
 }
 
 Test(config_image, prefix_is_in_the_image)

@@ -260,3 +260,48 @@ Test(pc_data, legacy_reasons_without_memory)
 {
     cr_expect(cw_alloc_fail_each(use_legacy_in) > 0);
 }
+
+/* Each list ends the batch, with items that are as small as can be. */
+Test(pc_data, the_smallest_items_are_taken)
+{
+    const struct cw_stall stall = {0, 5};
+    const char *const reason = "";
+    struct cw_pc_record record = {.at.function = ""};
+    struct cw_pc_batch batch = {.reason_count = 1, .reasons = &reason, .record_count = 1, .records = &record}, read;
+    for (uint32_t stalls = 0; stalls < 2; stalls++) {
+        struct cw_reader in;
+        struct cw_writer out;
+        cw_writer_init(&out);
+        record.stall_count = stalls;
+        record.stalls = &stall;
+        cw_pc_batch_write(&batch, &out);
+        cw_reader_init(&in, out.data, out.size, "x", 0, &err);
+        cw_pc_batch_read(&read, &in, arena);
+        cr_expect(in.status == CW_OK && in.pos == in.size && read.record_count == 1, "%s", err.message);
+        cr_expect(read.records[0].stall_count == stalls);
+        cw_writer_free(&out);
+    }
+    static const struct cw_sass_metric metrics[9] = {{"", CW_SASS_GPU}, {"", CW_SASS_GPU}, {"", CW_SASS_GPU},
+                                                     {"", CW_SASS_GPU}, {"", CW_SASS_GPU}, {"", CW_SASS_GPU},
+                                                     {"", CW_SASS_GPU}, {"", CW_SASS_GPU}, {"", CW_SASS_SM}};
+    const uint64_t value = 7, *const values[9] = {&value, &value, &value, &value, &value,
+                                                  &value, &value, &value, &value};
+    for (uint32_t records = 0; records < 2; records++)
+        for (uint32_t count = 0; count < 2; count++) {
+            const uint32_t counts[9] = {0, 0, 0, 0, 0, 0, 0, 0, count};
+            const struct cw_sass_record of = {{.function = ""}, counts, values};
+            const struct cw_sass_batch some = {
+                .metric_count = 9, .metrics = metrics, .record_count = records, .records = &of};
+            struct cw_sass_batch back;
+            struct cw_reader in;
+            struct cw_writer out;
+            cw_writer_init(&out);
+            cw_sass_batch_write(&some, &out);
+            cw_reader_init(&in, out.data, out.size, "x", 0, &err);
+            cw_sass_batch_read(&back, &in, arena);
+            cr_expect(in.status == CW_OK && in.pos == in.size, "%s", err.message);
+            cr_expect(back.metric_count == 9 && back.metrics[8].level == CW_SASS_SM && back.record_count == records);
+            cr_expect(!records || back.records[0].counts[8] == count);
+            cw_writer_free(&out);
+        }
+}

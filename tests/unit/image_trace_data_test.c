@@ -494,3 +494,22 @@ Test(trace_data, units_of_fields)
     cr_expect_str_eq(cw_trace_field_unit(CW_FIELD_POWER), "mW");
     cr_expect(cw_trace_field_unit(CW_FIELD_STREAM) == NULL);
 }
+
+/* A kind without fields and one with a field without a name, in a chunk that has no more, and a text that is empty. */
+Test(trace_data, the_smallest_items_are_taken)
+{
+    static const uint8_t bare[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                         field[] = {1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, CW_TRACE_NUMBER};
+    static const char *const none = "";
+    struct cw_writer more, whole;
+    cw_writer_init(&more);
+    cw_writer_init(&whole);
+    cw_trace_write_texts(0, 4, &none, 1, &file);
+    cw_edit_insert(&more, &file, TREC, "TKND", CW_CHUNK_OPTIONAL, bare, sizeof bare);
+    cw_edit_insert(&whole, &more, TREC, "TKND", CW_CHUNK_OPTIONAL, field, sizeof field);
+    cr_assert(read_bytes(&whole) == CW_OK, "%s", text);
+    cr_assert(trace.kind_count == CW_TRACE_KIND__COUNT + 2 && trace.processes[0].text_count == 5);
+    cr_expect(trace.kinds[CW_TRACE_KIND__COUNT].field_count + trace.kinds[CW_TRACE_KIND__COUNT + 1].field_count == 1);
+    cw_writer_free(&more);
+    cw_writer_free(&whole);
+}
