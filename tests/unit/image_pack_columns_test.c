@@ -71,6 +71,21 @@ Test(pack_columns, of_whole_numbers)
     expect_forms(80, FIELDS, kinds, forms, sizes);
 }
 
+/* From 0 on; and near the field before, both of numbers whose sum is about 2^63. */
+Test(pack_columns, of_numbers_around_zero)
+{
+    static const uint8_t kinds[] = {CW_PACK_U64, CW_PACK_U64}, forms[] = {CW_PACK_ABOVE, CW_PACK_BESIDE};
+    static const size_t sizes[] = {1 + 9 + 1 + 400 * 9 / 8, 1 + 10 + 1 + 400 * 2 / 8}, low = 1 + 1 + 1 + 400 * 9 / 8;
+    for (uint32_t i = 0; i < 400; i++)
+        values[0][i] = i * 37 % 400;
+    expect_forms(400, 1, kinds, forms, &low);
+    for (uint32_t i = 0; i < 400; i++) {
+        values[0][i] += (uint64_t)1 << 62;
+        values[1][i] = values[0][i] + i % 3 - 1;
+    }
+    expect_forms(400, 2, kinds, forms, sizes);
+}
+
 /* Of 256 different numbers, and of one more. */
 Test(pack_columns, of_few_different_numbers)
 {
@@ -143,5 +158,25 @@ Test(pack_columns, of_doubles_that_follow_an_earlier_field)
         const size_t infinite = before + 4, last = infinite + 1 + cw_varint_size(bits_of(INFINITY));
         cr_expect(out.data[infinite] == CW_PACK_EQUAL && last < out.size);
         cr_expect(out.data[last] != CW_PACK_FOLLOWS, "row %u is another", other);
+    }
+}
+
+/* A third of the field before, in all rows but one or in all: that one is no third, but nearly one. */
+Test(pack_columns, an_average_is_one_in_each_row)
+{
+    enum { COUNT = 16 };
+    static const uint8_t kinds[] = {CW_PACK_F64, CW_PACK_F64};
+    for (uint32_t other = 0; other <= COUNT; other++) {
+        for (uint32_t i = 0; i < COUNT; i++) {
+            firsts[i] = 2 * i;
+            numbers[2 * i] = bits_of(30.5 + i);
+            numbers[2 * i + 1] = bits_of((30.5 + i) / 3 * (i == other ? 1.01 : 1));
+        }
+        out.size = 0;
+        cr_assert(cw_pack_write_columns(&out, numbers, firsts, COUNT, kinds, 1));
+        const size_t before = out.size;
+        out.size = 0;
+        cr_assert(cw_pack_write_columns(&out, numbers, firsts, COUNT, kinds, 2));
+        cr_expect((out.data[before] == CW_PACK_FOLLOWS) == (other == COUNT), "row %u", other);
     }
 }

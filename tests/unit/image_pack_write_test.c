@@ -181,6 +181,40 @@ static void begin_file(uint32_t ranges)
         put_range(i);
 }
 
+/* Starts and durations of each width, in any order of bits: whole numbers, and doubles that are whole, or others. */
+Test(pack_write, numbers_of_every_width_come_back)
+{
+    static const struct cw_schema passes = {.chip = "X", .producer = "test", .pass_count = 3};
+    enum { ROWS = 37 };
+    uint64_t odd = 1;
+    for (unsigned width = 1; width <= 64; width++) {
+        size_t packs;
+        file.size = packed.size = out.size = 0;
+        begin(&passes);
+        for (uint32_t i = 0; i < ROWS; i++) {
+            double durations[3];
+            odd = odd * 6364136223846793005u + 1442695040888963407u;
+            const uint64_t number = odd >> (64 - width), rotated = odd << 32 | odd >> 32;
+            memcpy(&durations[0], &number, sizeof number);
+            durations[1] = (double)(rotated >> (64 - width));
+            durations[2] = durations[1] / 3;
+            const struct cw_range range = {.name = "name",
+                                           .kernel = "kernel",
+                                           .context = number,
+                                           .stream = rotated >> (64 - width),
+                                           .start_ns = odd,
+                                           .end_ns = odd + number,
+                                           .durations = durations};
+            cw_counter_data_write_range(&passes, &range, NULL, &file);
+        }
+        cr_assert(cw_packer_take(packer, file.data, file.size, &packed) == CW_OK);
+        cr_assert(cw_packer_finish(packer, &packed) == CW_OK);
+        cw_packer_destroy(packer);
+        cr_assert(cw_unpack(&out, packed.data, packed.size, &packs) && packs == 1);
+        cr_expect(out.size == file.size && memcmp(out.data, file.data, out.size) == 0, "%u bits", width);
+    }
+}
+
 /* The attributes of a range that does not follow, before each kind of chunk and at the end. */
 Test(pack_write, parts_without_their_range_stay_where_they_are)
 {
