@@ -114,6 +114,34 @@ Test(rank_origins, what_is_not_twice)
     expect("");
 }
 
+/* Each job of a sweep has a rank 0 of 1; a host that nobody knows is one. */
+Test(rank_origins, jobs_of_one_rank_and_unknown_hosts)
+{
+    add_one("a", "x", "0", "1", 1), add_one("b", "x", "0", "1", 2);
+    expect("");
+    begin();
+    add_one("a", NULL, "0", "2", 1), add_one("b", "", "0", "2", 1), add_one("c", "x", "0", "2", 1);
+    expect("[0 2 a c]");
+}
+
+Test(rank_origins, no_memory_is_told)
+{
+    long n = 0;
+    for (bool failed = true; failed; n++) {
+        origins = (struct cw_rank_origins){.arena = cw_arena_create()};
+        cw_alloc_fail_after(n);
+        enum cw_status status = CW_OK;
+        for (uint32_t i = 0; i < 200 && status == CW_OK; i++)
+            status = add("a", "x", &(const struct launch){"0", "9", i}, 1);
+        failed = cw_alloc_failed();
+        cw_alloc_fail_after(-1);
+        cr_expect(status == (failed ? CW_ERR_NOMEM : CW_OK), "allocation %ld", n);
+        cw_arena_destroy(origins.arena);
+    }
+    cr_expect(n > 1);
+    origins = (struct cw_rank_origins){0};
+}
+
 Test(rank_origins, of_processes_of_a_trace)
 {
     static const struct cw_pair pairs[][3] = {{{"rank", "2"}, {"ranks", "4"}, {"host", "x"}},

@@ -101,7 +101,10 @@ Test(redact, knows_a_path_by_its_beginning)
         size_t at, length;
     } cases[] = {{"/home/alice", 0, 11}, {"at /a/b:12", 3, 4}, {"~/x.cu", 0, 6},       {"a/b/c", 1, 0},
                  {"/ b/c", 0, 0},        {"/softmax", 0, 0},   {"file:///a/b", 5, 6},  {"//", 0, 0},
-                 {"(/usr/x)", 1, 6},     {"_/a/b", 1, 0},      {"\"/tmp/é b\"", 1, 7}, {"/", 0, 0}};
+                 {"(/usr/x)", 1, 6},     {"_/a/b", 1, 0},      {"\"/tmp/é b\"", 1, 7}, {"/", 0, 0},
+                 {"~x/y", 0, 0},         {"~", 0, 0},          {"~/", 0, 0},           {"x~/y", 1, 0},
+                 {"/a+~@%=#/b!", 0, 10}, {"/a/b c", 0, 4},     {"/a.b-c_d/e", 0, 10},  {"=/a/b", 1, 4},
+                 {"./a/b", 1, 0},        {"-/a/b", 1, 0},      {"\xc3\xa9/a/b", 2, 0}, {"/+/", 0, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         cr_expect(cw_path_length(cases[i].text, cases[i].at) == cases[i].length, "%s: %zu", cases[i].text,
                   cw_path_length(cases[i].text, cases[i].at));
