@@ -377,8 +377,7 @@ static void read_head(struct cw_reader *in, uint32_t *process, uint32_t *kind, u
 
 static void check_count(struct cw_reader *in, uint32_t fields, uint32_t count)
 {
-    if (in->status == CW_OK && (count == 0 || count > CW_TRACE_ROWS_MAX ||
-                                (uint64_t)count * fields > CW_TRACE_VALUES_MAX || is_dense(fields, count, in->size)))
+    if (in->status == CW_OK && (count == 0 || count > CW_TRACE_ROWS_MAX || is_dense(fields, count, in->size)))
         cw_reader_fail_at(in, 8, "found %" PRIu32 " rows of %" PRIu32 " fields in %zu bytes, expected 1 to %d rows",
                           count, fields, in->size, CW_TRACE_ROWS_MAX);
 }

@@ -9,8 +9,8 @@
 #include "image/schema.h"
 #include "image/trace_kinds.h"
 
-/* Limits of a block: rows, and fields times rows. */
-enum { CW_TRACE_ROWS_MAX = 1 << 16, CW_TRACE_VALUES_MAX = 1 << 22 };
+/* Limit on the rows of a block. */
+enum { CW_TRACE_ROWS_MAX = 1 << 16 };
 /* Limit on the devices of a process. */
 enum { CW_TRACE_DEVICES_MAX = 256 };
 
