@@ -1,8 +1,10 @@
+#define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "image/pm_view.h"
 #include "tests/support/alloc_fail.h"
@@ -309,6 +311,101 @@ Test(pm_data, clocks_drift)
         cr_expect_eq(cw_pm_time(&data.pm, 0, cases[i].device), cases[i].wall, "%zu: %llu", i,
                      (unsigned long long)cw_pm_time(&data.pm, 0, cases[i].device));
     }
+}
+
+/* One counter of a device with so many instances. */
+static const struct cw_schema one = {.chip = "X",
+                                     .producer = "test",
+                                     .profiler = CW_PROFILER_PM,
+                                     .counter_count = 1,
+                                     .counters = &(const struct cw_schema_counter){.name = "c"}};
+
+static void begin_one(uint32_t instances)
+{
+    cw_writer_free(&sample);
+    cw_writer_init(&sample);
+    cw_schema_write_header(&one, &sample);
+    cw_schema_write(&one, &sample);
+    cw_counter_data_write_device(
+        &one, &(struct cw_device){.facts = &(const struct cw_device_facts){.instances = instances}}, &sample);
+}
+
+/* Two samples of a counter, of which one decides the form: it comes back as it was. */
+Test(pm_data, sums_are_counts_where_they_may_be)
+{
+    static const uint64_t time[] = {1, 2};
+    static const uint8_t forms[] = {CW_COLUMN_SUMS};
+    static const struct {
+        double value;
+        enum cw_column_form form;
+    } cases[] = {{0, CW_COLUMN_COUNTS},          {4294967295, CW_COLUMN_COUNTS}, {4294967296, CW_COLUMN_SUMS},
+                 {-1, CW_COLUMN_SUMS},           {0.5, CW_COLUMN_SUMS},          {-0.0, CW_COLUMN_SUMS},
+                 {INFINITY, CW_COLUMN_SUMS},     {NAN, CW_COLUMN_SUMS},          {1e300, CW_COLUMN_SUMS},
+                 {4294967295.5, CW_COLUMN_SUMS}, {3, CW_COLUMN_COUNTS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int second = 0; second < 2; second++) {
+            const double sums[] = {second ? 7 : cases[i].value, second ? cases[i].value : 7};
+            const struct cw_block block = {0, 2, 0, false, time, time, {sums, sums, sums, sums}, forms};
+            struct cw_pm_view view;
+            begin_one((uint32_t)i);
+            cw_pm_write_block(&one, &block, &sample);
+            read_sample();
+            cr_assert(cw_pm_view_init(&view, &data, arena, &err) == CW_OK && cw_pm_view_load(&view, &data, 0, 0) == 2);
+            cr_expect(view.columns[0] == cases[i].form, "%g: %d", cases[i].value, view.columns[0]);
+            expect_column(&view, 0, CW_SUM, sums);
+            for (int k = 0; k < 2; k++) /* no average of no instance */
+                cr_expect(i || isnan(view.data.rollups[CW_AVG][k]));
+            cr_expect(!i || view.data.rollups[CW_AVG][second ? 0 : 1] == 7.0 / (double)i);
+            cw_pm_view_free(&view);
+        }
+}
+
+/* A file that ends behind each part of a large block, which is read part by part; and one with another form. */
+Test(pm_data, a_file_that_is_changed_is_told)
+{
+    enum { COUNT = 40000 };
+    static const uint8_t form = CW_COLUMN_ROLLUPS;
+    static uint64_t time[COUNT];
+    static double values[COUNT];
+    const struct cw_block block = {0, COUNT, 0, false, time, time, {values, values, values, values}, &form};
+    struct cw_edit_chunk chunk;
+    for (uint32_t i = 0; i < COUNT; i++)
+        time[i] = i, values[i] = i + 0.5;
+    begin_one(1);
+    cw_pm_write_block(&one, &block, &sample);
+    cr_assert(cw_edit_find(sample.data, sample.size, 2, &chunk));
+    const size_t start = chunk.offset + HEADER + 17, form_at = start + 16 * COUNT;
+    const size_t ends[] = {start,          start + 8 * COUNT,       form_at,
+                           form_at + 1,    form_at + 1 + 8 * COUNT, form_at + 1 + 24 * COUNT,
+                           sample.size - 1};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char path[] = "/tmp/cw_pm_data_XXXXXX";
+        struct cw_input input;
+        struct cw_pm_view view;
+        const int fd = mkstemp(path);
+        cr_assert(fd >= 0 && write(fd, sample.data, sample.size) == (ssize_t)sample.size);
+        err = (struct cw_error)CW_ERROR_INIT;
+        cr_assert(cw_input_open(&input, path, SIZE_MAX, &err) == CW_OK && !input.bytes);
+        cr_assert(cw_counter_data_open(&data, &input, arena, &err) == CW_OK, "%s", err.message);
+        cr_assert(cw_pm_view_init(&view, &data, arena, &err) == CW_OK && view.room == COUNT);
+        cr_assert(cw_pm_view_load(&view, &data, 0, 0) == COUNT && view.data.rollups[CW_MAX][COUNT - 1] == COUNT - 0.5);
+        cr_assert(ftruncate(fd, (off_t)ends[i]) == 0);
+        cr_expect(cw_pm_view_load(&view, &data, 0, 0) == 0 && view.status == CW_ERR_IO, "%zu", i);
+        cr_expect(strstr(err.message, " bytes, expected the "), "%s", err.message);
+        err = (struct cw_error)CW_ERROR_INIT;
+        cr_expect(cw_counter_data_load(&data, arena, &err) == (i < 2 ? CW_ERR_IO : CW_OK), "%zu: %s", i, err.message);
+        cw_pm_view_free(&view);
+        cw_input_close(&input);
+        close(fd);
+        unlink(path);
+    }
+    struct cw_pm_view view;
+    read_sample();
+    cr_assert(cw_pm_view_init(&view, &data, arena, &err) == CW_OK);
+    sample.data[form_at] = CW_COLUMN__COUNT;
+    cr_expect(cw_pm_view_load(&view, &data, 0, 0) == 0 && view.status == CW_ERR_IO);
+    cr_expect_str_eq(err.message, "x.cwd: the file was changed while it was read");
+    cw_pm_view_free(&view);
 }
 
 Test(pm_data, a_file_that_was_cut_keeps_its_whole_chunks)

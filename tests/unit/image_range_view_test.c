@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "image/range_view.h"
+#include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
 
 static char path[] = "/tmp/cw_range_view_XXXXXX";
@@ -173,4 +174,57 @@ Test(range_view, a_file_that_is_changed_is_told)
     cr_assert(cw_range_view_init(&view, &data, arena, &err) == CW_OK);
     cr_expect(cw_range_view_load(&view, 0, NULL, 3) != CW_OK && err.message[0]);
     cw_range_view_free(&view);
+}
+
+/* The second range is another chunk by now: there is no third then. */
+Test(range_view, a_range_that_is_gone_is_told)
+{
+    struct cw_range_view view;
+    struct cw_edit_chunk chunk;
+    struct cw_counter_data open;
+    struct cw_writer out;
+    set_up(make_plain);
+    cw_writer_init(&out);
+    make_plain(&out);
+    const struct cw_input bytes = cw_input_of(out.data, out.size, "x.cwd");
+    cr_assert(cw_counter_data_open(&open, &bytes, arena, &err) == CW_OK);
+    cr_assert(cw_edit_find(out.data, out.size, 3, &chunk) && chunk.type == CW_CHUNK_RANGE);
+    memcpy(out.data + chunk.offset, "XXXX\1", 5);
+    cw_edit_fix_checksums(out.data, out.size);
+    cr_assert(cw_range_view_init(&view, &open, arena, &err) == CW_OK);
+    cr_expect(cw_range_view_load(&view, 0, NULL, 1) == CW_OK);
+    cr_expect(cw_range_view_load(&view, 0, NULL, 3) == CW_ERR_IO);
+    cr_expect_str_eq(err.message, "x.cwd: the file was changed while it was read");
+    cw_range_view_free(&view);
+    cw_writer_free(&out);
+}
+
+/* A chunk of a range or its values whose content is changed, with a checksum that is right. */
+Test(range_view, content_that_is_changed_is_told)
+{
+    static const struct {
+        size_t chunk, from_end;
+        uint8_t byte;
+    } cases[] = {{3, 10, 9}, {3, 9, 9}, {4, 1, 9}}; /* the forms of two repeats, and of the last counter */
+    struct cw_counter_data open;
+    set_up(cw_sample_repeats);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cw_range_view view;
+        struct cw_edit_chunk chunk;
+        struct cw_writer out;
+        cw_writer_init(&out);
+        cw_sample_repeats(&out);
+        const struct cw_input bytes = cw_input_of(out.data, out.size, "x.cwd");
+        cr_assert(cw_counter_data_open(&open, &bytes, arena, &err) == CW_OK);
+        cr_assert(cw_edit_find(out.data, out.size, cases[i].chunk, &chunk));
+        if (cases[i].chunk == 4) /* the last value, 7 in one number, without its last byte */
+            cw_store_u64(out.data + chunk.offset + 8, chunk.size - 1);
+        else
+            out.data[chunk.offset + 24 + chunk.size - cases[i].from_end] = cases[i].byte;
+        cw_edit_fix_checksums(out.data, out.size);
+        cr_assert(cw_range_view_init(&view, &open, arena, &err) == CW_OK);
+        cr_expect(cw_range_view_load(&view, 0, NULL, 1) == CW_ERR_INPUT, "%zu", i);
+        cw_range_view_free(&view);
+        cw_writer_free(&out);
+    }
 }
