@@ -7,6 +7,7 @@
 #include "image/counter_data.h"
 #include "image/fields.h"
 #include "image/provenance.h"
+#include "image/trace_data.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
 #include "tests/support/image_samples.h"
@@ -311,6 +312,13 @@ Test(counter_data, headers_of_other_files_are_refused)
     cw_config_image_write(&plan, &out);
     REFUSED(out.data, out.size, "x.cwd: offset 0: found a config image, expected counter data");
     cw_writer_free(&out);
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_expect(cw_counter_data_read(&data, "", 0, "-", arena, &err) == CW_ERR_INPUT);
+    cr_expect(strstr(err.message, "found nothing on standard input, which can be read once"), "%s", err.message);
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_expect(cw_counter_data_read(&data, "x", 1, "-", arena, &err) == CW_ERR_INPUT);
+    cr_expect(strstr(err.message, "found another kind of file"), "%s", err.message);
+    REFUSED("", 0, "x.cwd: offset 0: found an empty file, expected counter data");
     REFUSED(sample.data, 16, "x.cwd: offset 16: found the end of the file, expected chunk SCHM");
     REFUSED(sample.data, 17, "x.cwd: offset 16: the file ends inside a chunk");
     sample.data[8] = 0x34;
@@ -743,6 +751,24 @@ static void make_pm(struct cw_writer *out)
     cw_sample_pm(out, 2, true);
 }
 
+static void make_sass(struct cw_writer *out)
+{
+    cw_sample_pc_data(out, CW_PROFILER_SASS, NULL, 0);
+}
+
+/* Rows of windows beside samples. */
+static void make_rows(struct cw_writer *out)
+{
+    static const uint64_t start = 3000000000, end = 5000000000, name = 1;
+    static const uint64_t *const columns[] = {&start, &end, &name};
+    static const char *const window = "first";
+    cw_sample_pm(out, 2, false);
+    cw_trace_write_kinds(out);
+    cw_trace_write_process(0, &(struct cw_trace_process){.pid = 77}, out);
+    cw_trace_write_texts(0, 1, &window, 1, out);
+    cw_trace_write_rows(0, CW_TRACE_WINDOW, 1, columns, false, out);
+}
+
 static void make_pc(struct cw_writer *out)
 {
     cw_sample_pc_data(out, CW_PROFILER_PC, NULL, 0);
@@ -802,4 +828,28 @@ Test(counter_data, what_captures_tell_of_their_program)
                                "PCSM process: 4242\n"
                                "ENDC end of the program: status 0\n"
                                "PCSM time: 1970-01-01T00:00:00Z\n");
+    expect_provenance(make_sass, "SCHM producer: test\n"
+                                 "DEVC name: Sample GPU\n"
+                                 "DEVC chip: GH100\n"
+                                 "DEVC backend: sim\n"
+                                 "DEVC simulated: yes\n"
+                                 "MODL code of kernels (private): 1122334455667788, 4 bytes\n"
+                                 "SASS function (no paths): _Z4stepPf\n"
+                                 "SASS process: 4242\n"
+                                 "NCNT kernel (no paths): _Z4waitPi\n"
+                                 "NCNT process: 4242\n"
+                                 "ENDC end of the program: status 0\n"
+                                 "SASS time: 1970-01-01T00:00:00Z\n");
+    expect_provenance(make_rows, "SCHM producer: test µ1\n"
+                                 "SCHM requested metric: sm__cycles_active.avg, dram__sectors.sum.per_second\n"
+                                 "DEVC name: Sample GPU\n"
+                                 "DEVC chip: GH100\n"
+                                 "DEVC backend: sim\n"
+                                 "DEVC simulated: yes\n"
+                                 "LNCH kernel (no paths): gemm, µ\n"
+                                 "LNCH process: 4242\n"
+                                 "TPRC process: 77\n"
+                                 "TSTR name (no paths): first\n"
+                                 "CLCK time: 1970-01-01T00:00:00Z\n"
+                                 "TREC time: 1970-01-01T00:00:03Z, 1970-01-01T00:00:05Z\n");
 }

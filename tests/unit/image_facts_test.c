@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/data_chunks.h"
 #include "image/directory.h"
 #include "tests/support/alloc_fail.h"
 #include "tests/support/chunk_edit.h"
@@ -100,6 +101,17 @@ Test(facts, take_four_bytes_where_they_are_whole)
     cr_expect(chunk.size == 1 + 4 * CW_SAMPLE_FACTS && chunk.flags == 1);
     cr_assert(cw_edit_find(sample.data, sample.size, RFCT_2, &chunk) && memcmp(&chunk.type, "RFCT", 4) == 0);
     cr_expect(chunk.size == 1 + 8 * CW_SAMPLE_FACTS);
+}
+
+/* A launch of which nothing is known has no chunk of facts. */
+Test(facts, that_are_all_unknown_are_not_written)
+{
+    static const double unknown[] = {NAN, NAN, NAN}, last[] = {NAN, NAN, 1};
+    cw_facts_write(unknown, 3, &out);
+    cw_facts_write(last, 0, &out);
+    cr_expect(out.size == 0);
+    cw_facts_write(last, 3, &out);
+    cr_expect(out.size == HEADER + 1 + 4 * 3);
 }
 
 /* Of a capture in memory, of one in pieces, and of ranges made of another: none of the second fact. */

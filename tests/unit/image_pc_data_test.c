@@ -108,6 +108,29 @@ Test(pc_data, sums_of_what_was_not_counted_do_not_wrap)
     cr_expect_str_eq(sum.example, "first");
 }
 
+/* Each of the reasons alone, and all. */
+Test(pc_data, what_was_not_counted_in_words)
+{
+    static const struct {
+        struct cw_uncounted of;
+        bool any;
+        const char *text;
+    } cases[] = {
+        {{.device = 1, .process = 2}, false, ""},
+        {{.kernels = 1}, true, ""},
+        {{.graphs = 1}, true, "1 of CUDA graphs"},
+        {{.launchers = 2}, true, "2 of kernels that launch others or work across GPUs"},
+        {{.others = 3}, true, "3 of kernels that were not patched"},
+        {{.graphs = 4, .launchers = 5, .others = 6},
+         true,
+         "4 of CUDA graphs, 5 of kernels that launch others or work across GPUs, 6 of kernels that were not patched"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_expect(cw_uncounted_any(&cases[i].of) == cases[i].any, "%zu", i);
+        cr_expect_str_eq(cw_uncounted_launches(&cases[i].of, arena), cases[i].text);
+    }
+}
+
 Test(pc_data, sass_records_read_as_written)
 {
     struct cw_sass_batch want = cw_sample_sass_batch();

@@ -255,6 +255,28 @@ Test(trace_data, a_cut_file_and_an_unknown_kind)
     cw_writer_free(&whole);
 }
 
+/* A field that has another type in the file is not the one that is known by this name. */
+Test(trace_data, a_known_field_of_another_type)
+{
+    static const uint8_t kinds[] = {1, 0, 0, 0, 4, 0, 0, 0,   'n', 'o', 'v', 'a', 1,
+                                    0, 0, 0, 5, 0, 0, 0, 's', 't', 'a', 'r', 't', CW_TRACE_NUMBER};
+    static const uint8_t rows[] = {0, 0, 0, 0, CW_TRACE_KIND__COUNT, 0, 0, 0, 3, 0, 0, 0, 0, 9};
+    static const bool all[CW_FIELD__COUNT] = {[CW_FIELD_START] = true};
+    struct cw_writer more, whole;
+    struct cw_trace_rows read;
+    cw_writer_init(&more);
+    cw_writer_init(&whole);
+    cw_edit_insert(&more, &file, TREC, "TKND", CW_CHUNK_OPTIONAL, kinds, sizeof kinds);
+    cw_edit_insert(&whole, &more, TREC + 1, "TREC", CW_CHUNK_OPTIONAL, rows, sizeof rows);
+    cr_assert(read_bytes(&whole) == CW_OK, "%s", text);
+    cr_assert(cw_trace_read_rows(&read, &trace, 0, &buffer, &err) == CW_OK);
+    cr_expect(read.columns[0][2] == 9 && cw_trace_get(&read, CW_FIELD_START, 2) == 0);
+    cr_assert(cw_trace_read_some(&read, &trace, 0, all, &buffer, &err) == CW_OK);
+    cr_expect(read.count == 3 && cw_trace_get(&read, CW_FIELD_START, 2) == 0);
+    cw_writer_free(&more);
+    cw_writer_free(&whole);
+}
+
 /* Before the type of signed numbers a priority, which was always known, and a payload, of which -1 was none, were
  * numbers. */
 Test(trace_data, signed_fields_of_older_files)
