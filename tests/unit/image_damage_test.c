@@ -10,7 +10,13 @@
 #include "tests/support/image_samples.h"
 #include "tests/support/merge_memory.h"
 
-enum { RANGES = 40, PASSES = 2, PARTS = CW_SAMPLE_COUNTERS + CW_SAMPLE_REPEATS, SECOND_DEVICE = RANGES / 2 };
+enum {
+    RANGES = 40,
+    PASSES = 2,
+    PARTS = CW_SAMPLE_COUNTERS + CW_SAMPLE_REPEATS,
+    SECOND_DEVICE = RANGES / 2,
+    CLOCKS_AFTER = 9
+};
 
 static struct cw_writer file;
 static struct cw_arena *arena;
@@ -34,11 +40,12 @@ static struct cw_range sample_range(uint32_t i, bool attributes)
 }
 
 /* RANGES ranges, which begin at 1000 and on: SCHM DEVC RNGE... DEVC RNGE... ENDC; with parts SCHM FNAM RPTS, and RATT?
- * RVAL RFCT before each RNGE. */
+ * RVAL RFCT before each RNGE. Clocks of each device stand behind its CLOCKS_AFTER-th range. */
 static void make(bool parts, bool attributes)
 {
     static const char *const names[] = {"a", "b", "c"};
     static const struct cw_schema_repeat repeats[CW_SAMPLE_REPEATS] = {{0, 1}, {2, 0}};
+    static const struct cw_gpu_clock reading = {1000, 1980, 2619, 0};
     const struct cw_device_facts facts[CW_SAMPLE_COUNTERS] = {{4, {4, 1, 1, 1}}};
     const struct cw_config_image image = cw_sample_plan();
     struct cw_schema schema;
@@ -61,6 +68,8 @@ static void make(bool parts, bool attributes)
             cw_counter_data_write_device(&schema, &(struct cw_device){range.device, 0, NULL, facts}, &file);
         range.facts = parts ? range.facts : NULL;
         cw_counter_data_write_range(&schema, &range, values, &file);
+        if (i % SECOND_DEVICE == CLOCKS_AFTER)
+            cw_gpu_clocks_write(&(struct cw_gpu_clocks){range.device, 1, &reading}, &file);
     }
     cw_counter_data_write_end(RANGES, 0, CW_END_EXITED, 0, &file);
 }
@@ -138,7 +147,8 @@ static void expect_but(uint32_t first, uint32_t count, bool one_more, uint32_t t
         cr_expect(!i || data.ranges[i - 1].start_ns < data.ranges[i].start_ns);
         expect_range(&data, i, type != CW_CHUNK_FACT_NAMES, type != CW_CHUNK_REPEATS);
     }
-    cr_expect(!data.complete && data.damage.places == 1 && data.damage.counted == (type != CW_CHUNK_END));
+    const uint64_t places = type == CW_CHUNK_DEVICE ? 2 : 1; /* before and behind its clocks */
+    cr_expect(!data.complete && data.damage.places == places && data.damage.counted == (type != CW_CHUNK_END));
     cr_expect(data.damage.ranges == (type == CW_CHUNK_END ? 0 : missing));
 }
 
@@ -166,6 +176,8 @@ static void expect_each_chunk(bool attributes)
             else
                 expect_but(range, is_part(chunk.type), !legible && !attributes && chunk.type != CW_CHUNK_END,
                            chunk.type);
+            const bool of_clocks = chunk.type == CW_CHUNK_DEVICE || chunk.type == CW_CHUNK_GPU_CLOCKS;
+            cr_expect(data.clocks_count == (of_clocks ? 1 : 2) && data.clocks[0].count == 1, "%d", way);
             cr_expect(last || chunk.offset >= data.damage.first);
             cr_expect(last || data.damage.bytes >= 24 + chunk.size);
             cw_arena_destroy(own);
@@ -256,6 +268,33 @@ Test(damage, is_searched_in_time)
     cr_assert(cw_counter_data_open(&data, &input, arena, &err) == CW_OK, "%s", err.message);
     cr_expect(data.range_count == RANGES && data.damage.places && !data.damage.counted);
     cr_expect(data.directory->gaps.tried < 6 * out.size);
+    cw_writer_free(&out);
+}
+
+/* A chunk of more than 64 MB is looked at piece by piece before it is taken. */
+Test(damage, of_a_large_chunk)
+{
+    enum { SIZE = (64 << 20) + 1000 };
+    struct cw_edit_chunk chunk;
+    struct cw_writer out;
+    set_up(false, false);
+    uint8_t *large = calloc(SIZE, 1);
+    cw_writer_init(&out);
+    cw_edit_insert(&out, &file, 10, "XTRA", CW_CHUNK_OPTIONAL, large, SIZE);
+    free(large);
+    cr_assert(cw_edit_find(out.data, out.size, 10, &chunk) && chunk.size == SIZE);
+    for (int way = 0; way < 3; way++) { /* whole, with another byte, cut off */
+        struct cw_arena *own = cw_arena_create();
+        if (way == 1)
+            out.data[chunk.offset + 24 + SIZE - 1] = 1;
+        const size_t size = way == 2 ? chunk.offset + 24 + SIZE - 1 : out.size;
+        cr_assert(cw_counter_data_read(&data, out.data, size, "x.cwd", own, &err) == CW_OK, "%s", err.message);
+        cr_expect(data.complete == !way && data.damage.places == (way == 1));
+        /* what was damaged may have been a part of the next range */
+        cr_expect(way == 1 ? data.damage.bytes > 24 + SIZE && data.damage.bytes < 1000 + SIZE : !data.damage.bytes);
+        cr_expect(data.range_count == (way == 0 ? RANGES : way == 1 ? RANGES - 1 : 8), "%u", data.range_count);
+        cw_arena_destroy(own);
+    }
     cw_writer_free(&out);
 }
 
