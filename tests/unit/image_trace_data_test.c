@@ -409,6 +409,35 @@ Test(trace_data, columns_are_in_their_shortest_form)
     }
 }
 
+/* Few large values by turns, for which indices are the shortest form, and another in one row. */
+static uint64_t few(uint32_t i, uint32_t row, uint64_t other)
+{
+    return i == row ? other : i % 3 ? 0x123456789abcdef0u + i % 3 : 0xfedcba9876543210u;
+}
+
+Test(trace_data, a_value_of_one_row_is_among_the_few)
+{
+    enum { COUNT = 40 };
+    static const uint64_t others[] = {0, 1, UINT64_MAX, 1000};
+    struct cw_trace_rows rows;
+    for (uint32_t b = 0; b < 4 * COUNT; b++) {
+        const size_t before = file.size, least = 4 + 5 * 1 + 9 + 9 + 10 + COUNT;
+        for (int f = 0; f < 5; f++) {
+            for (uint32_t i = 0; i < COUNT; i++)
+                values[f][i] = f == 3 ? few(i, b % COUNT, others[b / COUNT]) : 1;
+            columns[f] = values[f];
+        }
+        cw_trace_write_rows(0, CW_TRACE_OPENMP, COUNT, columns, false, &file);
+        cr_expect_eq(file.size - before - HEADER - 12, least + 1 + cw_varint_size(others[b / COUNT]));
+    }
+    cr_assert(read_bytes(&file) == CW_OK && trace.block_count == 4 * COUNT, "%s", text);
+    for (uint32_t b = 0; b < 4 * COUNT; b++) {
+        cr_assert(cw_trace_read_rows(&rows, &trace, b, &buffer, &err) == CW_OK);
+        for (uint32_t i = 0; i < COUNT; i++)
+            cr_assert(rows.columns[3][i] == few(i, b % COUNT, others[b / COUNT]), "block %u, row %u", b, i);
+    }
+}
+
 /* Equal values are one number, whatever their count, and varints where they are few. */
 Test(trace_data, equal_and_small_values_take_a_byte)
 {
