@@ -13,6 +13,11 @@ void cw_reader_init(struct cw_reader *reader, const void *data, size_t size, con
     *reader = (struct cw_reader){.data = data, .size = size, .base = base, .source = source, .err = err};
 }
 
+void cw_reader_quiet(struct cw_reader *reader, const void *data, size_t size)
+{
+    cw_reader_init(reader, data, size, "", 0, NULL);
+}
+
 static enum cw_status fail(struct cw_reader *reader, size_t pos, const char *format, va_list args)
 {
     char message[512];

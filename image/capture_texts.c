@@ -261,7 +261,7 @@ enum cw_status cw_capture_texts_take(const struct cw_chunk *chunk, uint8_t *cons
                                      struct cw_writer *out)
 {
     struct taking t = {.out = out, .take = take, .user = user};
-    cw_reader_init(&t.in, chunk->payload, chunk->size, "", 0, NULL);
+    cw_reader_quiet(&t.in, chunk->payload, chunk->size);
     switch (chunk->type) {
     case CW_CHUNK_RANGE:
         take_text(&t, &ranges);

@@ -72,7 +72,7 @@ static struct head read_head(const uint8_t *bytes)
 {
     struct cw_reader in;
     struct head head;
-    cw_reader_init(&in, bytes, CW_CHUNK_HEADER_SIZE, "", 0, NULL);
+    cw_reader_quiet(&in, bytes, CW_CHUNK_HEADER_SIZE);
     head.type = cw_read_u32(&in);
     head.flags = cw_read_u32(&in);
     head.length = cw_read_u64(&in);

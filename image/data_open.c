@@ -375,7 +375,7 @@ static bool is_orphan(const struct parse *p, const struct cw_chunk *chunk, size_
     struct cw_reader in;
     if (p->doubts || !p->directory->gaps.count || !head)
         return p->doubts;
-    cw_reader_init(&in, chunk->payload + head - DEVICE_TO_END, 4, "", 0, NULL);
+    cw_reader_quiet(&in, chunk->payload + head - DEVICE_TO_END, 4);
     const uint32_t device = cw_read_u32(&in);
     return !tfind(&device, &p->numbers, cw_compare_u32);
 }

@@ -64,7 +64,7 @@ static enum cw_status merge_trace_begin(struct merge_trace *m, const struct cw_t
 static enum cw_status take_kinds(struct merge_trace *m, const struct cw_chunk *chunk, bool *wanted)
 {
     struct cw_reader in;
-    cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
+    cw_reader_quiet(&in, chunk->payload, chunk->size);
     const uint32_t count = cw_read_u32(&in);
     const struct list list = {cw_likeness_of(chunk->payload, chunk->size), m->kind_count};
     void *const *found = tfind(&list, &m->lists, by_bytes);
@@ -94,7 +94,7 @@ static enum cw_status merge_trace_renumber(struct merge_trace *m, struct cw_chun
         return take_kinds(m, chunk, wanted);
     *wanted = true;
     m->renumbered.size = 0;
-    cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
+    cw_reader_quiet(&in, chunk->payload, chunk->size);
     cw_write_u32(&m->renumbered, m->first_process + cw_read_u32(&in));
     if (chunk->type == CW_CHUNK_TRACE_ROWS)
         cw_write_u32(&m->renumbered, m->kinds[cw_read_u32(&in)]);
@@ -208,7 +208,7 @@ static const struct mapped *map_device(struct merge *m, const struct cw_merge_de
 static uint32_t device_number(const struct cw_chunk *chunk)
 {
     struct cw_reader in;
-    cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
+    cw_reader_quiet(&in, chunk->payload, chunk->size);
     return cw_read_u32(&in);
 }
 
@@ -247,7 +247,7 @@ struct places {
 static struct places find_numbers(const struct cw_chunk *chunk)
 {
     struct cw_reader in;
-    cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
+    cw_reader_quiet(&in, chunk->payload, chunk->size);
     if (chunk->type == CW_CHUNK_RANGE) {
         skip_string(&in); /* its name */
         skip_string(&in); /* its kernel */
@@ -299,7 +299,7 @@ static enum cw_status copy_chunk(struct merge *m, struct cw_input *input, const 
     for (uint32_t i = 0; i < numbers.count; i++) {
         struct cw_reader in;
         size_t at = numbers.at + i * numbers.step;
-        cw_reader_init(&in, chunk->payload + at, chunk->size - at, "", 0, NULL);
+        cw_reader_quiet(&in, chunk->payload + at, chunk->size - at);
         uint32_t number = cw_read_u32(&in);
         const struct mapped *device = find_mapped(m, number);
         /* A capture that died may have launches of a device that it had not described yet. */

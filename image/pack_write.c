@@ -123,7 +123,7 @@ static struct text text_at(const struct pack_block *p, uint32_t index)
 {
     const size_t at = p->text_at[index];
     struct cw_reader in;
-    cw_reader_init(&in, p->texts.data + at, 4, "", 0, NULL);
+    cw_reader_quiet(&in, p->texts.data + at, 4);
     return (struct text){p->texts.data + at, 4 + (size_t)cw_read_u32(&in)};
 }
 
@@ -339,7 +339,7 @@ static bool pack_block_add(struct pack_block *p, const struct cw_writer *chunks)
     struct cw_reader file, in;
     struct cw_chunk chunk = {0};
     bool found = true;
-    cw_reader_init(&file, chunks->data, chunks->size, "", 0, NULL);
+    cw_reader_quiet(&file, chunks->data, chunks->size);
     begin_record(p);
     while (cw_chunk_next(&file, &chunk, &found, NULL) == CW_OK && found) {
         cw_write_u32(&p->layout, chunk.type);
@@ -385,7 +385,7 @@ static void write_layout(struct cw_writer *out, const struct pack_block *p, cons
     struct cw_reader in;
     const size_t at = out->size;
     uint32_t parts = 0;
-    cw_reader_init(&in, p->layouts.data + g->layout, g->layout_size - g->key_size, "", 0, NULL);
+    cw_reader_quiet(&in, p->layouts.data + g->layout, g->layout_size - g->key_size);
     cw_write_u32(out, 0);
     kinds->size = 0;
     for (; in.pos < in.size && in.status == CW_OK; parts++) {
@@ -560,7 +560,7 @@ static bool unpack(struct cw_writer *out, size_t start)
     struct cw_chunk chunk;
     struct cw_pack pack = {0};
     bool found;
-    cw_reader_init(&file, out->data + start, out->size - start, "", 0, NULL);
+    cw_reader_quiet(&file, out->data + start, out->size - start);
     bool good = cw_chunk_next(&file, &chunk, &found, NULL) == CW_OK && found &&
                 cw_pack_open(&pack, &chunk, NULL, &file) == CW_OK;
     out->size = start;
@@ -616,7 +616,7 @@ static void flush(struct cw_packer *p, struct cw_writer *out)
 static uint32_t process_of(const struct cw_chunk *range)
 {
     struct cw_reader in;
-    cw_reader_init(&in, range->payload, range->size, "", 0, NULL);
+    cw_reader_quiet(&in, range->payload, range->size);
     cw_read_bytes(&in, cw_read_u32(&in));
     cw_read_bytes(&in, cw_read_u32(&in));
     cw_read_u32(&in);
@@ -678,7 +678,7 @@ enum cw_status cw_packer_take(struct cw_packer *p, const void *data, size_t size
     struct cw_reader file;
     struct cw_chunk chunk;
     bool found = true;
-    cw_reader_init(&file, data, size, "", 0, NULL);
+    cw_reader_quiet(&file, data, size);
     if (!p->held.size && !p->begun)
         cw_write_bytes(&p->held, cw_read_bytes(&file, CW_FILE_HEADER_SIZE), CW_FILE_HEADER_SIZE);
     while (told(p, out) == CW_OK && cw_chunk_next(&file, &chunk, &found, NULL) == CW_OK && found)

@@ -128,7 +128,7 @@ static bool add_process(struct finding *f, uint32_t number)
 static bool take_range(struct finding *f, const struct cw_chunk *chunk)
 {
     struct cw_reader in;
-    cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
+    cw_reader_quiet(&in, chunk->payload, chunk->size);
     cw_read_bytes(&in, cw_read_u32(&in)); /* name */
     cw_read_bytes(&in, cw_read_u32(&in)); /* kernel */
     cw_read_u32(&in);                     /* device */
@@ -158,7 +158,7 @@ static bool take_schema(struct finding *f, const struct cw_schema *schema)
 static bool take_numbers(struct finding *f, const struct cw_chunk *chunk, const struct cw_counter_data *data)
 {
     struct cw_reader in;
-    cw_reader_init(&in, chunk->payload, chunk->size, "", 0, NULL);
+    cw_reader_quiet(&in, chunk->payload, chunk->size);
     const uint32_t first = cw_read_u32(&in), second = cw_read_u32(&in);
     switch (chunk->type) {
     case CW_CHUNK_SCHEMA:

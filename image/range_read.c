@@ -58,7 +58,7 @@ size_t cw_range_head_size(const struct cw_chunk *range)
 {
     enum { BEHIND_NAMES = 4 + 4 + 8 + 8 + 12 + 12 };
     struct cw_reader in;
-    cw_reader_init(&in, range->payload, range->size, "", 0, NULL);
+    cw_reader_quiet(&in, range->payload, range->size);
     cw_read_bytes(&in, cw_read_u32(&in));
     cw_read_bytes(&in, cw_read_u32(&in));
     cw_read_bytes(&in, BEHIND_NAMES);
@@ -127,10 +127,9 @@ static enum cw_value_form read_value(struct cw_reader *in, double rollup[CW_ROLL
 }
 
 /* Bytes of a value with its form, if the form determines them; else 0. */
-static const uint8_t sizes[CW_FORM__COUNT] = {[CW_FORM_NOT_COLLECTED] = 1, [CW_FORM_UNAVAILABLE] = 1,
-                                              [CW_FORM_ZERO] = 1,          [CW_FORM_ONE] = 9,
-                                              [CW_FORM_ROLLUPS] = 33,      [CW_FORM_OVERFLOW] = 33,
-                                              [CW_FORM_INCOMPLETE] = 33};
+static const uint8_t sizes[CW_FORM__COUNT] = {
+    [CW_FORM_NOT_COLLECTED] = 1, [CW_FORM_UNAVAILABLE] = 1, [CW_FORM_ZERO] = 1,       [CW_FORM_ONE] = 9,
+    [CW_FORM_ROLLUPS] = 33,      [CW_FORM_OVERFLOW] = 33,   [CW_FORM_INCOMPLETE] = 33};
 
 void cw_range_skip_values(struct cw_reader *in, uint32_t count)
 {

@@ -35,7 +35,7 @@ static enum cw_status do_confined(struct work *w, struct cw_arena *arena)
         struct cw_reader in;
         cw_writer_init(&sent);
         cw_confined_run(memory, &time, w->send, w, &sent);
-        cw_reader_init(&in, sent.data, sent.size, "", 0, NULL);
+        cw_reader_quiet(&in, sent.data, sent.size);
         while (w->done < w->count && w->take(w, &in, arena))
             w->done++;
         status = in.status == CW_ERR_NOMEM ? CW_ERR_NOMEM : sent.status;
