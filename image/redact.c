@@ -106,14 +106,15 @@ static bool is_of_path(char c)
 size_t cw_path_length(const char *text, size_t at)
 {
     const char *from = text + at;
-    size_t length = 0, slashes = 0, names = 0;
+    size_t length = 0, slashes = 0;
+    bool named = false;
     if ((*from != '/' && strncmp(from, "~/", 2) != 0) || (at && (is_of_name(from[-1]) || from[-1] == '/')))
         return 0;
     for (; is_of_path(from[length]); length++) {
         slashes += from[length] == '/';
-        names += is_of_name(from[length]);
+        named = named || is_of_name(from[length]);
     }
-    return names && slashes + (*from == '~') > 1 ? length : 0;
+    return named && slashes + (*from == '~') > 1 ? length : 0;
 }
 
 /* Returns the text with each path replaced. */
