@@ -33,6 +33,14 @@ static void tear_down(void)
 
 TestSuite(capture_texts, .init = set_up, .fini = tear_down);
 
+Test(capture_texts, a_type_is_shown_in_letters)
+{
+    char shown[5];
+    cr_expect_str_eq(cw_chunk_type_text(CW_CHUNK_TYPE('A', 'b', '!', '9'), shown), "Ab!9");
+    cr_expect_str_eq(cw_chunk_type_text(CW_CHUNK_TYPE(0x1f, 0x20, 0x7e, 0x7f), shown), "? ~?");
+    cr_expect_str_eq(cw_chunk_type_text(CW_CHUNK_TYPE(0, 0x80, 0xff, '\n'), shown), "????");
+}
+
 static const char *keep(void *user, const struct cw_text_fact *fact, const char *text)
 {
     static const char *const cares[] = {"kept", "without paths", "private"};
