@@ -690,6 +690,8 @@ Test(counter_data, how_plans_differ)
     EXPECT_DIFFERENCE("it was planned with another version of the chip's database");
     other.database[0] = 0, other.database[15] = 1, other.pass_count = 4;
     EXPECT_DIFFERENCE("it has 4 passes, not 3");
+    other.pass_count = 1;
+    EXPECT_DIFFERENCE("it has 1 pass, not 3");
     other.metric_count = 1;
     EXPECT_DIFFERENCE("it lacks the metric n");
     cr_expect_str_eq(cw_schema_difference(&all, &other, arena), "it alone has the metric n");

@@ -224,6 +224,26 @@ Test(facts, bad_facts_are_refused)
     refused(&out, "found 1 bytes after the end of chunk RFCT", __LINE__);
 }
 
+/* Neither behind a part of a range. */
+Test(facts, are_not_named_inside_of_a_range)
+{
+    struct cw_writer samples, names;
+    cw_writer_init(&samples);
+    cw_writer_init(&names);
+    cw_write_u32(&names, 0);
+    cw_sample_data(&samples, true);
+    cw_edit_insert(&out, &samples, 2, "RATT", 1, names.data, names.size);
+    cr_assert(read_file(&out) == CW_OK, "%s", text);
+    clear(&samples);
+    cw_edit_insert(&samples, &out, 3, "FNAM", 1, names.data, names.size);
+    refused(&samples, "found chunk FNAM, expected it once", __LINE__);
+    clear(&samples);
+    cw_edit_insert(&samples, &out, 3, "MEAN", 1, names.data, names.size);
+    refused(&samples, "found chunk MEAN again or inside of a range, expected it once", __LINE__);
+    cw_writer_free(&samples);
+    cw_writer_free(&names);
+}
+
 Test(facts, are_named_once_before_all_ranges)
 {
     struct cw_edit_chunk chunk;

@@ -56,6 +56,8 @@ Test(job_ranks, says_which_are_missing)
     expect(10, "ranks 0, 2, 4, 6, 8, 10 and 4 more of 20 are missing");
     add_number(UINT32_MAX - 1, UINT32_MAX);
     expect(1, "ranks 0-4294967293 of 4294967295 are missing");
+    add_number(0, 8), add_number(1, 4);
+    expect(2, "the captures are of jobs of 4 to 8 ranks, which count as one job");
     add_number(0, 4), add_number(1, 8);
     expect(2, "the captures are of jobs of 4 to 8 ranks, which count as one job");
 }

@@ -409,6 +409,38 @@ Test(merge, failing_allocations_of_traces_are_reported)
     cw_writer_free(&second);
 }
 
+/* Says what differs: of ranges and samples the plan, of instructions the metrics; whether one has further passes. */
+Test(merge, what_differs_is_told)
+{
+    static const enum cw_profiler profilers[] = {CW_PROFILER_RANGE, CW_PROFILER_PM, CW_PROFILER_PC, CW_PROFILER_SASS};
+    for (size_t i = 0; i < sizeof profilers / sizeof *profilers; i++) {
+        struct cw_schema schema = {.chip = "X", .producer = "test", .profiler = profilers[i]};
+        struct cw_writer files[2];
+        for (int k = 0; k < 2; k++) {
+            schema.chip = k ? "Y" : "X";
+            cw_writer_init(&files[k]);
+            cw_schema_write_header(&schema, &files[k]);
+            cw_schema_write(&schema, &files[k]);
+        }
+        err = (struct cw_error)CW_ERROR_INIT;
+        cr_expect(merge(&files[0], &files[1]) == CW_ERR_USAGE);
+        cr_expect_str_eq(err.message,
+                         i < 2 ? "b: found a capture of another plan than a, expected the same: its chip is Y, not X"
+                               : "b: found a capture of other metrics than a, expected the same: its chip is Y, not X");
+        cw_writer_free(&files[0]);
+        cw_writer_free(&files[1]);
+    }
+    struct cw_writer repeats;
+    cw_writer_init(&repeats);
+    cw_sample_repeats(&repeats);
+    for (int first = 0; first < 2; first++) {
+        err = (struct cw_error)CW_ERROR_INIT;
+        cr_expect(merge(first ? &repeats : &sample, first ? &sample : &repeats) == CW_ERR_USAGE);
+        cr_expect(strstr(err.message, "its counters lie in other passes"), "%s", err.message);
+    }
+    cw_writer_free(&repeats);
+}
+
 /* ---- devices of chunks ------------------------------------------------------------------------------------------ */
 
 Test(merge, windows_and_clocks_go_with_a_device_for_each_input)

@@ -70,6 +70,35 @@ Test(repeats, are_columns_behind_the_counters)
     cr_expect(sample.data[10] == 2, "a minor version of its own");
 }
 
+/* Against a search through the list, for each choice of passes beside a counter's own, 1. */
+Test(repeats, of_any_list_are_found)
+{
+    enum { COUNTERS = 3, PASSES = 3 };
+    static const uint32_t own[] = {1};
+    static const struct cw_schema_counter counters[COUNTERS] = {
+        {"a", true, 1, own}, {"b", true, 1, own}, {"c", true, 1, own}};
+    for (unsigned chosen = 0; chosen < 64; chosen++) {
+        struct cw_schema_repeat list[2 * COUNTERS];
+        uint32_t count = 0;
+        for (unsigned i = 0; i < 6; i++)
+            if (chosen >> i & 1)
+                list[count++] = (struct cw_schema_repeat){i / 2, i % 2 * 2};
+        const struct cw_schema s = {
+            .counter_count = COUNTERS, .counters = counters, .repeat_count = count, .repeats = list};
+        for (uint32_t c = 0, at = 0; c < COUNTERS; c++) {
+            uint32_t first, begin = at;
+            for (uint32_t p = 0; p < PASSES; p++) {
+                const bool there = p == 1 || (at < count && list[at].counter == c && list[at].pass == p);
+                const uint32_t wanted = p == 1 ? c : there ? COUNTERS + at : CW_NO_COLUMN;
+                cr_expect(cw_schema_column_in(&s, c, p) == wanted, "%u of %u in %x", c, p, chosen);
+                cr_expect(!there || cw_schema_column_counter(&s, wanted) == c);
+                at += there && p != 1;
+            }
+            cr_expect(cw_schema_repeats_of(&s, c, &first) == at - begin && first == begin, "%u in %x", c, chosen);
+        }
+    }
+}
+
 Test(repeats, are_found_by_counter_and_pass)
 {
     uint32_t first;
