@@ -317,3 +317,17 @@ Test(capture_texts, of_a_redacted_trace)
     cr_expect_str_eq(cw_trace_attribute(&trace.processes[1], "rank"), "5");
     cw_writer_free(&redacted);
 }
+
+/* The text of a use that nobody looked for may be private. */
+Test(capture_texts, of_a_trace_whose_uses_are_unknown)
+{
+    static const char *const text = "gemm";
+    cw_trace_write_texts(0, 1, &text, 1, &out);
+    const struct cw_chunk chunk = {.type = CW_CHUNK_TRACE_TEXTS,
+                                   .payload = out.data + CW_CHUNK_HEADER_SIZE,
+                                   .size = out.size - CW_CHUNK_HEADER_SIZE};
+    cr_assert(cw_capture_texts_take(&chunk, NULL, keep, NULL, &file) == CW_OK);
+    cw_write_u8(&taken, 0);
+    cr_expect_str_eq((const char *)taken.data, "unknown text (private): gemm\n");
+    cr_expect(file.size == chunk.size && memcmp(file.data, chunk.payload, chunk.size) == 0);
+}

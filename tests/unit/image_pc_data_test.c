@@ -72,7 +72,9 @@ Test(pc_data, samples_read_as_written)
 Test(pc_data, launches_that_were_not_counted_are_attributes_of_their_device)
 {
     const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_SASS};
-    const struct cw_uncounted missed[] = {{.device = 2, .graphs = 4},
+    const struct cw_uncounted missed[] = {{.device = 0, .graphs = 9}, /* of no device that is described */
+                                          {.device = 4, .graphs = 9},
+                                          {.device = 2, .graphs = 4},
                                           {.device = 1, .kernels = 2, .example = "first", .others = 5},
                                           {.device = 1, .kernels = 1, .example = "later", .launchers = 1, .others = 2}};
     const struct cw_device devices[] = {{.index = 1}, {.index = 2}, {.index = 3}};
@@ -81,7 +83,7 @@ Test(pc_data, launches_that_were_not_counted_are_attributes_of_their_device)
     cw_writer_init(&file);
     cw_chunk_write_header(&file, &cw_counter_data_kind);
     cw_schema_write(&schema, &file);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof missed / sizeof *missed; i++)
         cw_uncounted_chunk_write(&(struct cw_uncounted){missed[i].device, 7, missed[i].kernels,
                                                         missed[i].example ? missed[i].example : "", missed[i].graphs,
                                                         missed[i].launchers, missed[i].others},
@@ -327,4 +329,34 @@ Test(pc_data, the_smallest_items_are_taken)
             cr_expect(!records || back.records[0].counts[8] == count);
             cw_writer_free(&out);
         }
+}
+
+/* Names that are equal, at the same place or not, are written once as long as they follow one another. */
+Test(pc_data, a_function_is_named_once_for_its_records)
+{
+    static const char first[] = "gemm", again[] = "gemm";
+    const struct cw_pc_record records[] = {{.at.function = first},
+                                           {.at.function = again},
+                                           {.at.function = "other"},
+                                           {.at.function = first},
+                                           {.at.function = first}};
+    struct cw_pc_batch read;
+    struct cw_reader in;
+    struct cw_writer out;
+    cw_writer_init(&out);
+    cw_pc_batch_write(&(struct cw_pc_batch){.record_count = 5, .records = records}, &out);
+    cr_expect_eq(out.size, 51 + 4 + 4 + (4 + 4) + (4 + 5) + (4 + 4) + 4 + 5 * 32, "%zu", out.size);
+    cw_reader_init(&in, out.data, out.size, "x", 0, &err);
+    cw_pc_batch_read(&read, &in, arena);
+    cr_assert(in.status == CW_OK && read.record_count == 5);
+    for (uint32_t i = 0; i < 5; i++)
+        cr_expect_str_eq(read.records[i].at.function, records[i].at.function);
+    cw_writer_free(&out);
+}
+
+Test(pc_data, names_shorter_than_the_mark_of_a_twin)
+{
+    cr_expect(!cw_stall_reason_is_twin("") && !cw_stall_reason_is_twin("not_issued"));
+    cr_expect(cw_stall_reason_is_twin("_not_issued") && cw_stall_reason_is_twin("x_not_issued"));
+    cr_expect(!cw_stall_reason_is_twin("x_not_issued_"));
 }

@@ -228,3 +228,20 @@ Test(range_view, content_that_is_changed_is_told)
         cw_writer_free(&out);
     }
 }
+
+/* As many ranges as make columns of some 16,384 values: 16 at least, and 4096 at most. */
+Test(range_view, room_is_for_ranges_of_any_width)
+{
+    static const uint32_t counters[] = {0, 1, 4, 5, 1000, 1024, 1025, 100000},
+                          wanted[] = {4096, 4096, 4096, 3276, 16, 16, 16, 16};
+    set_up(make_plain);
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+        struct cw_counter_data wide = {.schema.counter_count = counters[i], .range_count = 5000};
+        struct cw_range_view view;
+        cr_assert(cw_range_view_init(&view, &wide, arena, &err) == CW_OK);
+        cr_expect_eq(view.room, wanted[i], "%u: %u", counters[i], view.room);
+        wide.range_count = 7;
+        cr_assert(cw_range_view_init(&view, &wide, arena, &err) == CW_OK);
+        cr_expect_eq(view.room, 7);
+    }
+}
