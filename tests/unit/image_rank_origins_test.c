@@ -127,6 +127,7 @@ Test(rank_origins, jobs_of_one_rank_and_unknown_hosts)
 Test(rank_origins, no_memory_is_told)
 {
     long n = 0;
+    cw_arena_destroy(origins.arena);
     for (bool failed = true; failed; n++) {
         origins = (struct cw_rank_origins){.arena = cw_arena_create()};
         cw_alloc_fail_after(n);
