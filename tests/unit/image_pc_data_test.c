@@ -360,3 +360,15 @@ Test(pc_data, names_shorter_than_the_mark_of_a_twin)
     cr_expect(cw_stall_reason_is_twin("_not_issued") && cw_stall_reason_is_twin("x_not_issued"));
     cr_expect(!cw_stall_reason_is_twin("x_not_issued_"));
 }
+
+static enum cw_status read_uncounted(struct cw_arena *own, struct cw_error *why)
+{
+    struct cw_counter_data of;
+    return cw_counter_data_read(&of, sass.data, sass.size, "x", own, why);
+}
+
+Test(pc_data, no_memory_for_what_was_not_counted_is_told)
+{
+    const long count = cw_alloc_fail_each(read_uncounted);
+    cr_expect(count > 3, "allocation %ld", -1 - count);
+}
