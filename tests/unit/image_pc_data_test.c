@@ -286,6 +286,28 @@ Test(pc_data, legacy_reasons_without_memory)
     cr_expect(cw_alloc_fail_each(use_legacy_in) > 0);
 }
 
+/* More chunks than the first room holds. */
+Test(pc_data, many_batches)
+{
+    enum { BATCHES = 100 };
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_PC};
+    struct cw_writer file, payload;
+    cw_writer_init(&file);
+    cw_writer_init(&payload);
+    cw_schema_write_header(&schema, &file);
+    cw_schema_write(&schema, &file);
+    for (uint32_t i = 0; i < BATCHES; i++) {
+        payload.size = 0;
+        cw_pc_batch_write(&(struct cw_pc_batch){.process = i}, &payload);
+        cw_pc_chunk_write(payload.data, payload.size, &file);
+    }
+    cr_assert(read_bytes(&file) == CW_OK && data.pc_count == BATCHES, "%s", text);
+    for (uint32_t i = 0; i < BATCHES; i++)
+        cr_expect_eq(data.pc[i].process, i);
+    cw_writer_free(&file);
+    cw_writer_free(&payload);
+}
+
 /* Each list ends the batch, with items that are as small as can be. */
 Test(pc_data, the_smallest_items_are_taken)
 {

@@ -120,13 +120,14 @@ Test(range_view, a_launch_alone_has_the_values_of_its_pass_in_each)
         forms[i] = CW_FORM_ROLLUPS;
         sums[i] = 100 + i, most[i] = 200 + i;
     }
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < RANGES; i++) {
         struct cw_range *range = (struct cw_range *)&whole.ranges[i];
         range->attributes = multiplexed, range->attribute_count = 1;
     }
     forms[OWN * RANGES] = CW_FORM_NOT_COLLECTED;             /* the first has the further pass of counter 0, */
     forms[(FURTHER + 1) * RANGES + 1] = CW_FORM_MULTIPLEXED; /* and the second a mean beside its own of counter 2 */
     forms[2 * RANGES + 1] = CW_FORM_NOT_COLLECTED;
+    forms[2 * RANGES + 2] = CW_FORM_NOT_COLLECTED; /* the third has the further pass of counter 2 */
     forms[2 * RANGES] = CW_FORM_MULTIPLEXED;
     for (int alone = 0; alone < 2; alone++) {
         cr_assert(cw_range_view_init(&view, &whole, arena, &err) == CW_OK);
@@ -137,7 +138,8 @@ Test(range_view, a_launch_alone_has_the_values_of_its_pass_in_each)
                 const uint32_t at = c * RANGES + i;
                 const uint32_t from = !alone                       ? at
                                       : c == OWN && i == 0         ? FURTHER * RANGES
-                                      : c == FURTHER && i == 1     ? OWN * RANGES + 1
+                                      : c == FURTHER && i > 0      ? OWN * RANGES + i
+                                      : c == 2 && i == 2           ? (FURTHER + 1) * RANGES + 2
                                       : c == FURTHER + 1 && i == 1 ? 2 * RANGES + 1
                                                                    : at;
                 cr_expect(view.data.forms[at] == forms[from], "column %u, range %u: %u", c, i, view.data.forms[at]);
