@@ -80,14 +80,6 @@ void cw_range_read_head(struct cw_range *range, size_t *device_at, struct cw_rea
         range->block[i] = cw_read_u32(in);
 }
 
-void cw_range_read_durations(double *durations, uint32_t passes, struct cw_reader *in)
-{
-    if (in->status == CW_OK && passes > (in->size - in->pos) / 8)
-        cw_reader_fail(in, "found %zu bytes, expected the durations of %u passes", in->size - in->pos, passes);
-    if (in->status == CW_OK)
-        cw_read_f64s(in, durations, passes);
-}
-
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
 /* A NaN among the instances makes every rollup NaN. */

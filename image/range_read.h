@@ -27,8 +27,6 @@ void cw_range_parts_free(struct cw_range_parts *parts);
 size_t cw_range_head_size(const struct cw_chunk *range);
 /* Reads the head; `device` is the number in the file, whose place goes to *device_at. */
 void cw_range_read_head(struct cw_range *range, size_t *device_at, struct cw_reader *in, struct cw_arena *arena);
-/* Reads one value for each pass. */
-void cw_range_read_durations(double *durations, uint32_t passes, struct cw_reader *in);
 /* Checks that `count` values are readable and moves behind them. */
 void cw_range_skip_values(struct cw_reader *in, uint32_t count);
 /* Reads values; the value of column c goes to index `at` + c * stride. */

@@ -87,7 +87,7 @@ static enum cw_status read_range(struct cw_range_view *v, uint32_t i, const stru
     range->start_ns = cw_read_u64(&in);
     range->end_ns = cw_read_u64(&in);
     range->durations = durations;
-    cw_range_read_durations(durations, s->pass_count, &in);
+    cw_read_f64s(&in, durations, s->pass_count);
     cw_range_read_values(&in, s->counter_count, v->data.forms, v->data.rollups, i, v->data.range_count);
     if (s->repeat_count)
         cw_range_read_values(&more, s->repeat_count, v->data.forms, v->data.rollups,
