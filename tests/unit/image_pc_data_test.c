@@ -394,3 +394,22 @@ Test(pc_data, no_memory_for_what_was_not_counted_is_told)
     const long count = cw_alloc_fail_each(read_uncounted);
     cr_expect(count > 3, "allocation %ld", -1 - count);
 }
+
+Test(pc_data, no_memory_for_writing_is_told)
+{
+    const struct cw_pc_batch batch = cw_sample_pc_batch();
+    const struct cw_sass_batch metrics = cw_sample_sass_batch();
+    long n = 0;
+    for (bool failed = true; failed; n++) {
+        struct cw_writer out;
+        cw_writer_init(&out);
+        cw_alloc_fail_after(n);
+        cw_pc_batch_write(&batch, &out);
+        cw_sass_batch_write(&metrics, &out);
+        failed = cw_alloc_failed();
+        cw_alloc_fail_after(-1);
+        cr_expect(out.status == (failed ? CW_ERR_NOMEM : CW_OK), "allocation %ld", n);
+        cw_writer_free(&out);
+    }
+    cr_expect(n > 3);
+}
