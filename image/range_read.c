@@ -119,9 +119,10 @@ static enum cw_value_form read_value(struct cw_reader *in, double rollup[CW_ROLL
 }
 
 /* Bytes of a value with its form, if the form determines them; else 0. */
-static const uint8_t sizes[CW_FORM__COUNT] = {
-    [CW_FORM_NOT_COLLECTED] = 1, [CW_FORM_UNAVAILABLE] = 1, [CW_FORM_ZERO] = 1,       [CW_FORM_ONE] = 9,
-    [CW_FORM_ROLLUPS] = 33,      [CW_FORM_OVERFLOW] = 33,   [CW_FORM_INCOMPLETE] = 33};
+static const uint8_t sizes[CW_FORM__COUNT] = {[CW_FORM_NOT_COLLECTED] = 1, [CW_FORM_UNAVAILABLE] = 1,
+                                              [CW_FORM_ZERO] = 1,          [CW_FORM_ONE] = 9,
+                                              [CW_FORM_ROLLUPS] = 33,      [CW_FORM_OVERFLOW] = 33,
+                                              [CW_FORM_INCOMPLETE] = 33};
 
 void cw_range_skip_values(struct cw_reader *in, uint32_t count)
 {
