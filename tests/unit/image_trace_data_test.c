@@ -216,6 +216,9 @@ Test(trace_data, equal_rows_are_not_too_dense)
         const size_t before = file.size, others = cw_trace_kinds[CW_TRACE_KERNEL].field_count - 1u;
         cw_trace_write_rows(0, CW_TRACE_KERNEL, CW_TRACE_ROWS_MAX, columns, plain, &file);
         cr_expect_eq(file.size - before, HEADER + 12 + 1 + 8 * CW_TRACE_ROWS_MAX + 2 * others);
+        const size_t few = file.size; /* of few rows each is one number */
+        cw_trace_write_rows(0, CW_TRACE_KERNEL, 3, columns, plain, &file);
+        cr_expect_eq(file.size - few, HEADER + 12 + 2 + 2 * others);
     }
     cr_assert(read_bytes(&file) == CW_OK, "%s", text);
 }
