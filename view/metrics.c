@@ -65,7 +65,7 @@ static void tell_unknown_counters(const struct counterworks_capture *capture, st
     cw_writer_init(&line);
     cw_write_format(&line,
                     "%s: planned with another version of the %s database; this one does not know %" PRIu32
-                    " of its counters: %s%s",
+                    " of its counters: %.200s%s",
                     capture->name, chip->name, unknown, first, unknown > 1 ? ", ..." : "");
     cw_notice_take(to, &line);
 }

@@ -84,6 +84,10 @@ static enum cw_status finish(struct making *m, bool good, struct cw_counter_data
         *data = *t->data;
         data->directory = NULL;
         data->repeats = m->repeats;
+        data->ranges = NULL; /* a trace in memory has none, but a list of them */
+        data->forms = NULL;
+        data->facts = NULL;
+        memset(data->rollups, 0, sizeof data->rollups);
         data->range_count = m->count;
         if (!data->device_count) { /* a range has one */
             data->devices = &unknown;

@@ -78,8 +78,8 @@ struct cw_output_row cw_output_row(const struct cw_result *r, const void *record
         return (struct cw_output_row){good ? record : NULL, s->values + at, s->statuses + at, .stride = s->count};
     }
     return (struct cw_output_row){record,
-                                  r->values + i,
-                                  r->statuses + i,
+                                  r->values ? r->values + i : NULL,
+                                  r->statuses ? r->statuses + i : NULL,
                                   r->occurrences ? r->occurrences + i : NULL,
                                   r->spread ? r->spread + i : NULL,
                                   r->row_count};

@@ -677,6 +677,22 @@ static size_t print_to(const struct counterworks_view *view, const char *path, u
     return (size_t)size;
 }
 
+Test(library_view, lists_without_metrics_have_rows)
+{
+    const struct counterworks_request request = {.size = sizeof request, .form = COUNTERWORKS_LIST};
+    struct counterworks_capture *capture = open_capture("nvtx_user.cwd");
+    struct counterworks_view *view = open_view(capture, &request);
+    const struct counterworks_table table = table_of(view, 0);
+    const char *kernel = NULL;
+    const struct counterworks_cells cells = {.column = column_of(view, 0, "kernel"), .texts = &kernel};
+    const struct counterworks_block block = {.size = sizeof block, .cells = &cells, .cell_count = 1};
+    cr_assert(table.row_count && !table.metric_count);
+    GOOD(counterworks_view_read(view, 0, 0, 1, &block, &error));
+    cr_expect(kernel);
+    counterworks_view_close(view);
+    counterworks_capture_close(capture);
+}
+
 Test(library_view, lists_are_printed_in_a_width)
 {
     const struct counterworks_request request = {.size = sizeof request, .form = COUNTERWORKS_LIST, .top = 2};
@@ -714,6 +730,8 @@ Test(library_view, captures_are_compared)
     cr_expect_eq(counterworks_view_verdict(view), COUNTERWORKS_SAME);
     counterworks_view_close(view);
     GOOD(counterworks_diff(&view, &of_trace, &of_trace, NULL, NULL, &error));
+    GOOD(counterworks_view_save(view, "traces.json", NULL, &error));
+    cr_expect(system("test $(grep -o '\"created\": *\"2026-' traces.json | wc -l) = 2") == 0);
     counterworks_view_close(view);
     request.by = "device";
     BAD(counterworks_diff(&view, &before, &after, &request, NULL, &error), COUNTERWORKS_USAGE, "kernel or nvtx");
