@@ -355,11 +355,25 @@ static void put_memory(struct scan *s, struct event *e, enum cw_trace_field fiel
     put_text(s, e, field, word);
 }
 
+/* A copy from GPU to GPU has three devices: it leaves the first, is done by the second, and reaches the third. */
+static void put_peers(struct event *e)
+{
+    if (!json_object_get(e->args, "inDevice"))
+        return;
+    e->row[CW_FIELD_DEVICE] = whole(e->args, "inDevice");
+    e->row[CW_FIELD_CONTEXT] = whole(e->args, "inContext");
+    e->row[CW_FIELD_SOURCE_DEVICE] = whole(e->args, "fromDevice");
+    e->row[CW_FIELD_SOURCE_CONTEXT] = whole(e->args, "fromContext");
+    e->row[CW_FIELD_TARGET_DEVICE] = whole(e->args, "toDevice");
+    e->row[CW_FIELD_TARGET_CONTEXT] = whole(e->args, "toContext");
+}
+
 /* The words in "Memcpy HtoD (Pageable -> Device)". */
 static void put_copy(struct scan *s, struct event *e)
 {
     char direction[8] = "", from[16] = "", to[16] = "";
     put_place(e);
+    put_peers(e);
     sscanf(e->name, "Memcpy %7[A-Za-z] (%15[A-Za-z] -> %15[A-Za-z])", direction, from, to);
     put_text(s, e, CW_FIELD_DIRECTION, direction);
     put_memory(s, e, CW_FIELD_SOURCE, from);

@@ -393,6 +393,14 @@ static bool find_shape(struct process *p, cw_made_row row)
     return grown && append(&p->rows[CW_TRACE_SHAPE], CW_TRACE_SHAPE, row);
 }
 
+static void introduce_device(struct cw_trace_maker *m, uint32_t process, uint64_t *device)
+{
+    if (*device >= UINT32_MAX)
+        *device = CW_TRACE_UNKNOWN;
+    else
+        cw_trace_maker_device(m, process, (uint32_t)*device, (uint32_t)*device);
+}
+
 void cw_trace_maker_row(struct cw_trace_maker *m, uint32_t process, enum cw_trace_kind kind, const cw_made_row row)
 {
     struct process *p = process_of(m, process);
@@ -400,10 +408,11 @@ void cw_trace_maker_row(struct cw_trace_maker *m, uint32_t process, enum cw_trac
     if (!p)
         return;
     memcpy(own, row, sizeof own);
-    if (own[CW_FIELD_DEVICE] >= UINT32_MAX)
-        own[CW_FIELD_DEVICE] = CW_TRACE_UNKNOWN;
-    else
-        cw_trace_maker_device(m, process, (uint32_t)own[CW_FIELD_DEVICE], (uint32_t)own[CW_FIELD_DEVICE]);
+    introduce_device(m, process, &own[CW_FIELD_DEVICE]);
+    if (kind == CW_TRACE_COPY) {
+        introduce_device(m, process, &own[CW_FIELD_SOURCE_DEVICE]);
+        introduce_device(m, process, &own[CW_FIELD_TARGET_DEVICE]);
+    }
     if ((kind == CW_TRACE_KERNEL && !find_shape(p, own)) || !append(&p->rows[kind], kind, own))
         fail_memory(m);
     else if (p->rows[kind].count == BLOCK || p->rows[CW_TRACE_SHAPE].count == BLOCK)
