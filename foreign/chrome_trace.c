@@ -13,6 +13,9 @@
 /* Limit on a value, such as an event. An input has to hold all of it. */
 enum { LARGEST_VALUE = 1 << 20, PIECE = 1 << 18 };
 
+/* The parts of a file that are taken in one reading of it: both, unless members stand behind the events. */
+enum part { MEMBERS = 1, EVENTS = 2 };
+
 struct scan {
     struct cw_window window;
     const struct cw_input *input;
@@ -23,6 +26,8 @@ struct scan {
     struct cw_trace_maker *m;
     struct cw_error *err;
     enum cw_status status;
+    unsigned parts;
+    bool behind;     /* members that are about the events stand behind them */
     int64_t base_ns; /* added to all times */
     uint64_t pid;    /* 0: unknown */
     bool cut;        /* the list of events has no end */
@@ -286,14 +291,15 @@ static void take_rank(struct scan *s, const json_t *value)
     }
 }
 
-static void take_member(struct scan *s, const char *key)
+static void take_member(struct scan *s, const char *key, bool behind)
 {
     static const struct member members[] = {
         {"deviceProperties", take_gpus}, {"baseTimeNanoseconds", take_base}, {"distributedInfo", take_rank}};
     const struct member *found = NULL;
     const uint64_t at = s->start + s->used;
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+    for (size_t i = 0; i < sizeof members / sizeof *members && s->parts & MEMBERS; i++)
         found = strcmp(key, members[i].key) == 0 ? &members[i] : found;
+    s->behind = s->behind || (found && behind);
     if (!take_value(s, found != NULL)) {
         fail(s, "a value");
         return;
@@ -469,10 +475,10 @@ static void take_events(struct scan *s)
         const uint64_t at = s->start + s->used;
         if (c != '{') {
             fail(s, "an event, { ... }");
-        } else if (!take_value(s, true)) {
+        } else if (!take_value(s, s->parts & EVENTS)) {
             s->cut = true;
             return;
-        } else {
+        } else if (s->parts & EVENTS) {
             json_t *event = parse(s, at);
             if (event)
                 take_event(s, event);
@@ -525,7 +531,7 @@ static void take_members(struct scan *s)
             events = take(s) == '[';
             take_events(s);
         } else {
-            take_member(s, key);
+            take_member(s, key, events);
         }
     }
     if (s->status == CW_OK && !events && !cw_trace_maker_failed(s->m))
@@ -533,21 +539,51 @@ static void take_members(struct scan *s)
                                  "%s: found JSON without \"traceEvents\", expected a trace of Kineto", s->input->name);
 }
 
+/* Takes parts of the file, which is read from its beginning. */
+static void take_parts(struct scan *s, unsigned parts)
+{
+    s->parts = parts;
+    s->start = s->used = s->size = 0;
+    s->cut = s->behind = false;
+    const int first = peek_behind_blanks(s);
+    if (first != '{' && first != '[')
+        fail(s, "{ or [");
+    take(s);
+    if (first == '[')
+        take_events(s);
+    else if (first == '{')
+        take_members(s);
+}
+
+static void begin(struct scan *s)
+{
+    cw_trace_maker_free(s->m);
+    s->m = cw_trace_maker_create("kineto", s->input->name, s->err);
+    if (s->m)
+        cw_trace_maker_process(s->m, 0);
+    else
+        s->status = CW_ERR_NOMEM;
+}
+
+/* JSON has no order: what is said about the events may stand behind them. */
+static void take_file(struct scan *s)
+{
+    begin(s);
+    if (s->status == CW_OK)
+        take_parts(s, MEMBERS | EVENTS);
+    if (s->status != CW_OK || !s->behind)
+        return;
+    begin(s);
+    if (s->status == CW_OK)
+        take_parts(s, MEMBERS);
+    if (s->status == CW_OK)
+        take_parts(s, EVENTS);
+}
+
 enum cw_status cw_chrome_trace_read(struct cw_input *made, const struct cw_input *input, struct cw_error *err)
 {
     struct scan s = {.window = {.input = input}, .input = input, .err = err};
-    s.m = cw_trace_maker_create("kineto", input->name, err);
-    if (!s.m)
-        return CW_ERR_NOMEM;
-    cw_trace_maker_process(s.m, 0);
-    const int first = peek_behind_blanks(&s);
-    if (first != '{' && first != '[')
-        fail(&s, "{ or [");
-    take(&s);
-    if (first == '[')
-        take_events(&s);
-    else if (first == '{')
-        take_members(&s);
+    take_file(&s);
     if (s.status == CW_OK)
         s.status = cw_trace_maker_finish(s.m, !s.cut, made);
     cw_trace_maker_free(s.m);

@@ -11,3 +11,9 @@ rows() { metric-eval "$1" -q --kind "$2" --csv -; }
 echo == copies from GPU to GPU say in which of them they ran
 file "$(call cudaMemcpyPeerAsync 1190 5)" '"cat": "gpu_memcpy", "name": "Memcpy PtoP (Device -> Device)", "pid": 1, "tid": 7, "ts": 1200, "dur": 40, "args": {"fromDevice": 0, "inDevice": 1, "toDevice": 2, "fromContext": 1, "inContext": 2, "toContext": 3, "stream": 7, "correlation": 5, "bytes": 1048576}' >peer.json
 rows peer.json copy
+echo == members behind the events
+about='"baseTimeNanoseconds": 1743521598000000000, "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3", "numSms": 132}], "distributedInfo": {"rank": 1, "world_size": 2}'
+file "$(call cudaLaunchKernel 990 1)" "$(kernel gemm 1000 1)" | sed "s/{[^,]*, \(.*\)}\$/{\"first\": 1, \1, $about}/" >behind.json
+file "$(call cudaLaunchKernel 990 1)" "$(kernel gemm 1000 1)" | sed "s/{[^,]*, /{$about, /" >before.json
+metric-eval before.json -q -o before.csv --kind kernel; metric-eval behind.json -q --kind kernel --csv - | diff before.csv - && cat before.csv
+for file in before behind; do metric-eval show $file.json | grep -E "^  (name|multi)|^rank" >$file.txt; done; diff before.txt behind.txt && cat before.txt
