@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "foreign/call_owners.h"
 #include "foreign/trace_maker.h"
 
 /* Limit on a value, such as an event. An input has to hold all of it. */
 enum { LARGEST_VALUE = 1 << 20, PIECE = 1 << 18 };
 
-/* The parts of a file that are taken in one reading of it: both, unless members stand behind the events. */
+/* The parts of a file that are taken in one reading of it: both, if nothing about an event stands behind it. */
 enum part { MEMBERS = 1, EVENTS = 2 };
 
 struct scan {
@@ -29,8 +30,11 @@ struct scan {
     unsigned parts;
     bool behind;     /* members that are about the events stand behind them */
     int64_t base_ns; /* added to all times */
-    uint64_t pid;    /* 0: unknown */
-    bool cut;        /* the list of events has no end */
+    uint32_t pid;    /* of all calls, unless there are `several`; 0: unknown */
+    bool several;    /* processes */
+    struct cw_call_owners owners;
+    uint32_t unowned; /* events of GPUs of which no one process is known */
+    bool cut;         /* the list of events has no end */
 };
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------ */
@@ -282,7 +286,7 @@ static void take_base(struct scan *s, const json_t *value)
 static void take_rank(struct scan *s, const json_t *value)
 {
     static const char *const keys[][2] = {{"rank", "rank"}, {"ranks", "world_size"}};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && !s->several; i++) {
         char number[24];
         const uint64_t of = whole(value, keys[i][1]);
         snprintf(number, sizeof number, "%" PRIu64, of);
@@ -313,6 +317,7 @@ static void take_member(struct scan *s, const char *key, bool behind)
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
 struct event {
+    uint32_t process;
     const json_t *args;
     const char *name;
     cw_made_row row;
@@ -320,7 +325,7 @@ struct event {
 
 static void put_text(struct scan *s, struct event *e, enum cw_trace_field field, const char *word)
 {
-    e->row[field] = cw_trace_maker_text(s->m, 0, word);
+    e->row[field] = cw_trace_maker_text(s->m, e->process, word);
 }
 
 static void put_sizes(struct event *e, const char *key, enum cw_trace_field first)
@@ -436,32 +441,81 @@ static const struct category {
     {"user_annotation", CW_TRACE_NVTX_RANGE, true, put_range},
 };
 
+static const struct category *category_of(const json_t *event)
+{
+    const char *name = text(event, "cat");
+    if (strcmp(text(event, "ph"), "X") == 0)
+        for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
+            if (strcmp(name, categories[i].name) == 0)
+                return &categories[i];
+    return NULL;
+}
+
+static uint32_t pid_of(const json_t *event)
+{
+    const uint64_t pid = whole(event, "pid");
+    return pid < UINT32_MAX ? (uint32_t)pid : 0;
+}
+
+/* Takes the file for one of a single process, until a second one calls. */
+static uint32_t only_process(struct scan *s, uint32_t pid)
+{
+    s->several = s->pid && pid && s->pid != pid;
+    s->pid = s->pid ? s->pid : pid;
+    cw_trace_maker_pid(s->m, 0, s->pid);
+    return 0;
+}
+
+/* The process that an event is of. Events of GPUs do not say it: their "pid" is the GPU. */
+static uint32_t process_of(struct scan *s, const struct category *c, const json_t *event, uint64_t correlation)
+{
+    uint32_t pid = c->of_host ? pid_of(event) : 0;
+    if (!s->several)
+        return only_process(s, pid);
+    if (!c->of_host) {
+        pid = cw_call_owners_find(&s->owners, correlation);
+        s->unowned += !pid;
+    }
+    return cw_trace_maker_process(s->m, pid);
+}
+
 static void take_event(struct scan *s, const json_t *of)
 {
-    const struct category *c = NULL;
-    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
-        if (strcmp(text(of, "cat"), categories[i].name) == 0)
-            c = &categories[i];
-    if (!c || strcmp(text(of, "ph"), "X") != 0)
+    const struct category *c = category_of(of);
+    if (!c)
         return;
     struct event e = {.args = json_object_get(of, "args"), .name = text(of, "name")};
     cw_made_row_begin(e.row);
     put_times(s, &e, of);
     e.row[CW_FIELD_CORRELATION] = whole(e.args, "correlation");
-    if (c->of_host) {
+    if (c->of_host)
         e.row[CW_FIELD_THREAD] = whole(of, "tid");
-        s->pid = s->pid ? s->pid : whole(of, "pid");
-        if (s->pid < UINT32_MAX)
-            cw_trace_maker_pid(s->m, 0, (uint32_t)s->pid);
-    }
+    e.process = process_of(s, c, of, e.row[CW_FIELD_CORRELATION]);
     c->put(s, &e);
-    cw_trace_maker_row(s->m, 0, c->kind, e.row);
+    cw_trace_maker_row(s->m, e.process, c->kind, e.row);
+}
+
+/* Remembers which process made a call. */
+static void note_call(struct scan *s, const json_t *event)
+{
+    const struct category *c = category_of(event);
+    const uint64_t correlation = whole(json_object_get(event, "args"), "correlation");
+    if (c && c->put == put_call && correlation != CW_TRACE_UNKNOWN &&
+        !cw_call_owners_add(&s->owners, correlation, pid_of(event)))
+        s->status = cw_error_nomem(s->err);
+}
+
+/* Whether this reading is over: it failed, or calls of a second process belie it. */
+static bool is_over(const struct scan *s)
+{
+    return s->status != CW_OK || cw_trace_maker_failed(s->m) || (s->several && s->parts == (MEMBERS | EVENTS));
 }
 
 /* Takes the list behind its opening bracket. Chrome reads lists that lack their end, so that programs may die. */
 static void take_events(struct scan *s)
 {
-    while (s->status == CW_OK && !cw_trace_maker_failed(s->m)) {
+    const bool wanted = s->several || s->parts & EVENTS;
+    while (!is_over(s)) {
         int c = peek_behind_blanks(s);
         while (c == ',') {
             take(s);
@@ -475,13 +529,15 @@ static void take_events(struct scan *s)
         const uint64_t at = s->start + s->used;
         if (c != '{') {
             fail(s, "an event, { ... }");
-        } else if (!take_value(s, s->parts & EVENTS)) {
+        } else if (!take_value(s, wanted)) {
             s->cut = true;
             return;
-        } else if (s->parts & EVENTS) {
+        } else if (wanted) {
             json_t *event = parse(s, at);
-            if (event)
+            if (event && s->parts & EVENTS)
                 take_event(s, event);
+            else if (event)
+                note_call(s, event);
             json_decref(event);
         }
     }
@@ -514,7 +570,7 @@ static void take_members(struct scan *s)
 {
     char key[64];
     bool events = false;
-    while (s->status == CW_OK && !cw_trace_maker_failed(s->m) && !s->cut) {
+    while (!is_over(s) && !s->cut) {
         const int c = peek_behind_blanks(s);
         if (c == '}' || (c < 0 && events)) {
             s->cut = c < 0;
@@ -559,19 +615,20 @@ static void begin(struct scan *s)
 {
     cw_trace_maker_free(s->m);
     s->m = cw_trace_maker_create("kineto", s->input->name, s->err);
-    if (s->m)
-        cw_trace_maker_process(s->m, 0);
-    else
+    if (!s->m)
         s->status = CW_ERR_NOMEM;
+    else if (!s->several)
+        cw_trace_maker_process(s->m, 0);
 }
 
-/* JSON has no order: what is said about the events may stand behind them. */
+/* What is known of an event may stand behind it: JSON has no order, and a file of several processes says whose events
+ * are whose by the calls in it. */
 static void take_file(struct scan *s)
 {
     begin(s);
     if (s->status == CW_OK)
         take_parts(s, MEMBERS | EVENTS);
-    if (s->status != CW_OK || !s->behind)
+    if (s->status != CW_OK || !(s->behind || s->several))
         return;
     begin(s);
     if (s->status == CW_OK)
@@ -580,12 +637,15 @@ static void take_file(struct scan *s)
         take_parts(s, EVENTS);
 }
 
-enum cw_status cw_chrome_trace_read(struct cw_input *made, const struct cw_input *input, struct cw_error *err)
+enum cw_status cw_chrome_trace_read(struct cw_input *made, uint32_t *unowned, const struct cw_input *input,
+                                    struct cw_error *err)
 {
     struct scan s = {.window = {.input = input}, .input = input, .err = err};
     take_file(&s);
     if (s.status == CW_OK)
         s.status = cw_trace_maker_finish(s.m, !s.cut, made);
+    *unowned = s.unowned;
+    cw_call_owners_free(&s.owners);
     cw_trace_maker_free(s.m);
     cw_writer_free(&s.value);
     free(s.window.data);

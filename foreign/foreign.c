@@ -51,7 +51,7 @@ enum cw_status cw_foreign_convert(struct cw_input *input, uint32_t *left_out, st
         return CW_OK;
     const enum cw_status status = kind == CW_FOREIGN_NCU    ? cw_ncu_read(&made, left_out, input, err)
                                   : kind == CW_FOREIGN_NSYS ? cw_nsys_read(&made, input, err)
-                                                            : cw_chrome_trace_read(&made, input, err);
+                                                            : cw_chrome_trace_read(&made, left_out, input, err);
     if (status != CW_OK)
         return status;
     const char *name = input->name;

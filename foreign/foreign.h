@@ -11,7 +11,7 @@ enum { CW_FOREIGN_HEAD = 1 << 16 };
 enum cw_foreign cw_foreign_kind(const void *head, size_t size);
 
 /* Replaces the input by the capture made of it, if it is a file of another profiler. `left_out` gets the number of
- * metrics that the chip lacks. */
+ * metrics of ncu that the chip lacks, or of events of Kineto that no process is known to have caused. */
 enum cw_status cw_foreign_convert(struct cw_input *input, uint32_t *left_out, struct cw_error *err);
 
 #endif

@@ -379,6 +379,18 @@ static enum cw_status open_files(struct counterworks_capture **capture, const st
                 : cw_error_nomem(err);
 }
 
+static void tell_left_out(const struct counterworks_capture *c, const char *path, struct cw_notices *notices)
+{
+    if (c->data.schema.profiler == CW_PROFILER_TRACE)
+        cw_notice(notices,
+                  "%s: cannot tell the process of %" PRIu32 " events of GPUs, which are listed under process 0: read a "
+                  "file of each process instead",
+                  path, c->left_out);
+    else
+        cw_notice(notices, "%s: left out %" PRIu32 " of its metrics, which %s does not have", path, c->left_out,
+                  c->data.schema.chip);
+}
+
 enum cw_status cw_source_open(struct counterworks_capture **capture, const struct cw_source_files *of,
                               struct cw_notices *notices, struct cw_error *err)
 {
@@ -396,8 +408,7 @@ enum cw_status cw_source_open(struct counterworks_capture **capture, const struc
     if (status == CW_OK && files.count > 1 && (*capture)->data.schema.profiler != CW_PROFILER_TRACE)
         status = tell_same(&files, notices, err);
     if (status == CW_OK && (*capture)->left_out)
-        cw_notice(notices, "%s: left out %" PRIu32 " of its metrics, which %s does not have", files.paths[0],
-                  (*capture)->left_out, (*capture)->data.schema.chip);
+        tell_left_out(*capture, files.paths[0], notices);
     if (status == CW_OK) {
         (*capture)->word = of->count > 1 ? "FILES" : quote(*of->words, (*capture)->arena);
         (*capture)->asked = cw_arena_strdup((*capture)->arena, *of->words);

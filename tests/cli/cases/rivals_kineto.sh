@@ -17,3 +17,11 @@ file "$(call cudaLaunchKernel 990 1)" "$(kernel gemm 1000 1)" | sed "s/{[^,]*, \
 file "$(call cudaLaunchKernel 990 1)" "$(kernel gemm 1000 1)" | sed "s/{[^,]*, /{$about, /" >before.json
 metric-eval before.json -q -o before.csv --kind kernel; metric-eval behind.json -q --kind kernel --csv - | diff before.csv - && cat before.csv
 for file in before behind; do metric-eval show $file.json | grep -E "^  (name|multi)|^rank" >$file.txt; done; diff before.txt behind.txt && cat before.txt
+echo == several processes in a file
+as() { sed "s/4711/$1/g"; }
+file "$(call cudaLaunchKernel 990 1 | as 100)" "$(kernel a 1000 1)" "$(call cudaLaunchKernel 1500 2 | as 200)" "$(kernel b 1510 2)" "$(kernel c 1600 3)" >processes.json
+rows processes.json kernel
+rows processes.json runtime
+file "$(kernel a 1000 1)" "$(call cudaLaunchKernel 990 1 | as 100)" "$(call cudaLaunchKernel 1500 1 | as 200)" "$(kernel b 1510 1)" | sed 's/{[^,]*, \(.*\)}$/{\1, "distributedInfo": {"rank": 1, "world_size": 2}}/' >same.json
+rows same.json kernel
+metric-eval show same.json | grep -E "^process|^rank"
