@@ -574,6 +574,7 @@ static void take_members(struct scan *s)
         const int c = peek_behind_blanks(s);
         if (c == '}' || (c < 0 && events)) {
             s->cut = c < 0;
+            take(s);
             break;
         }
         if (c == ',') {
@@ -609,6 +610,8 @@ static void take_parts(struct scan *s, unsigned parts)
         take_events(s);
     else if (first == '{')
         take_members(s);
+    if (!is_over(s) && !s->cut && peek_behind_blanks(s) >= 0)
+        fail(s, "the end of the file");
 }
 
 static void begin(struct scan *s)

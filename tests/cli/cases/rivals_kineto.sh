@@ -25,3 +25,10 @@ rows processes.json runtime
 file "$(kernel a 1000 1)" "$(call cudaLaunchKernel 990 1 | as 100)" "$(call cudaLaunchKernel 1500 1 | as 200)" "$(kernel b 1510 1)" | sed 's/{[^,]*, \(.*\)}$/{\1, "distributedInfo": {"rank": 1, "world_size": 2}}/' >same.json
 rows same.json kernel
 metric-eval show same.json | grep -E "^process|^rank"
+echo == bytes behind the end
+file "$(kernel a 1000 1)" >end.json
+{ cat end.json; printf ' \r\n\t'; } >blanks.json; rows blanks.json kernel
+cat end.json end.json | metric-eval - -q
+{ cat end.json; echo garbage; } >garbage.json; metric-eval garbage.json -q
+sed 's/^{.*: \[/[/; s/}$//' end.json >list.json; rows list.json kernel
+cat list.json list.json >lists.json; metric-eval lists.json -q
