@@ -9,6 +9,7 @@
 
 #include "base/decimal.h"
 #include "foreign/call_owners.h"
+#include "foreign/json_repair.h"
 #include "foreign/trace_maker.h"
 
 /* Limit on a value, such as an event. An input has to hold all of it. */
@@ -132,6 +133,20 @@ static bool take_value(struct scan *s, bool kept)
     return s->status == CW_OK;
 }
 
+/* Puts a readable value in place of the kept one, which jansson refuses, and parses it. NULL where that fails as well.
+ */
+static json_t *parse_repaired(struct scan *s)
+{
+    struct cw_writer repaired;
+    cw_writer_init(&repaired);
+    cw_json_repair(&repaired, s->value.data, s->value.size);
+    if (repaired.status != CW_OK)
+        s->status = cw_error_nomem(s->err);
+    cw_writer_free(&s->value);
+    s->value = repaired;
+    return s->status == CW_OK ? json_loadb((const char *)s->value.data, s->value.size, JSON_DECODE_ANY, NULL) : NULL;
+}
+
 /* Parses the kept value; NULL after a failure. */
 static json_t *parse(struct scan *s, uint64_t at)
 {
@@ -142,7 +157,9 @@ static json_t *parse(struct scan *s, uint64_t at)
         return NULL;
     }
     json_t *made = json_loadb((const char *)s->value.data, s->value.size, JSON_DECODE_ANY, &error);
-    if (!made)
+    if (!made && json_error_code(&error) != json_error_out_of_memory)
+        made = parse_repaired(s);
+    if (!made && s->status == CW_OK)
         s->status = json_error_code(&error) == json_error_out_of_memory
                         ? cw_error_nomem(s->err)
                         : cw_error_offset(s->err, CW_ERR_INPUT, s->input->name, at + (uint64_t)error.position,

@@ -32,3 +32,13 @@ cat end.json end.json | metric-eval - -q
 { cat end.json; echo garbage; } >garbage.json; metric-eval garbage.json -q
 sed 's/^{.*: \[/[/; s/}$//' end.json >list.json; rows list.json kernel
 cat list.json list.json >lists.json; metric-eval lists.json -q
+echo == JSON as some programs write it
+odd() { # EVENT'S MEMBER, NAME: an event beside others that are as they should be
+    file "$(kernel first 1000 1)" "$1, \"cat\": \"kernel\", \"name\": \"$2\", \"ts\": 2000, \"dur\": 50, \"args\": {\"device\": 0, \"stream\": 7}" "$(kernel last 3000 3)" >odd.json
+    metric-eval odd.json -q --kind kernel --csv - | grep -Ev 'start_ns|,first,|,last,'
+}
+for value in inf -inf Infinity -Infinity nan NaN -nan 18446744073709551615 -99999999999999999999 1e999 "1$(printf %0400d 0)" '{"a": [nan, true]}'; do odd "\"unused\": $value" number; done
+odd '"id": 1' 'nul \u0000'; odd '"id": 1' 'lone \ud800'; odd '"id": 1' '\udc00\ud800'; odd '"id": 1' 'pair \ud83d\ude00'; odd '"id": 1' 'torch\cuda\x.py\u12'
+odd '"id": 1' "$(printf 'byte \377\303')"; odd '"id": 1' "$(printf 'raw \001\t')"; odd '"note": inf' "$(printf 'inf, nan \377')"
+file "$(kernel a inf 1)" "$(kernel b 1.5 2)" >times.json; rows times.json kernel
+for value in info '+' 1.2.3 tru; do odd "\"unused\": $value" number; done
