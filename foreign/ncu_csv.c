@@ -42,6 +42,11 @@ struct column { /* of a line for each launch */
     double scale; /* from its unit to ours */
 };
 
+struct text {
+    const char *at;
+    size_t size;
+};
+
 struct device {
     uint32_t number, count;
     struct cw_pair pairs[64];
@@ -53,7 +58,10 @@ struct table {
     struct cw_error *err;
     struct cw_arena *arena;
     const char *at, *end; /* of what is left */
-    uint32_t line, row;   /* row: the line where the cells begin */
+    const char *row_at;   /* where the cells begin */
+    uint32_t line, row;   /* row: the line of that */
+    struct text head;     /* the line of heads */
+    bool headed;          /* it stands again before the line at hand */
     char *text;           /* the cells of a line, each with a NUL */
     const char **cells;   /* of the line */
     size_t cell_count, cell_room;
@@ -124,7 +132,7 @@ static enum cw_status take_line(struct table *t)
         const char *newline = memchr(t->at, '\n', (size_t)(t->end - t->at));
         t->at = newline ? newline + 1 : t->end;
     }
-    const char *at = t->at;
+    const char *at = t->row_at = t->at;
     t->row = t->line;
     while (at < t->end && *at == '"') {
         char *cell = to;
@@ -297,6 +305,30 @@ static struct metric *metric_of(struct table *t, const char *name, bool *is_new)
     return &t->metrics[item];
 }
 
+/* The text of the line at hand, without its end. */
+static struct text row_text(const struct table *t)
+{
+    size_t size = (size_t)(t->at - t->row_at);
+    while (size && (t->row_at[size - 1] == '\n' || t->row_at[size - 1] == '\r'))
+        size--;
+    return (struct text){t->row_at, size};
+}
+
+/* Takes the next line of values. Files one behind another, as each process under mpirun writes one, repeat the heads.
+ */
+static enum cw_status take_values(struct table *t)
+{
+    CW_TRY(take_line(t));
+    for (t->headed = false; t->cell_count && strcmp(head_cell(t, ID), heads[ID]) == 0; t->headed = true) {
+        const struct text again = row_text(t);
+        if (again.size != t->head.size || memcmp(again.at, t->head.at, again.size) != 0)
+            return cw_error_at(t->err, CW_ERR_INPUT, t->input->name, t->row, 1,
+                               "found heads other than the first, expected a file for each");
+        CW_TRY(take_line(t));
+    }
+    return CW_OK;
+}
+
 static enum cw_status find_heads(struct table *t)
 {
     for (int h = 0; h < HEADS; h++) {
@@ -322,6 +354,7 @@ static enum cw_status begin(struct table *t)
         if (!t->cell_count)
             return fail(t, "no line of heads", "\"ID\",\"Process ID\",...");
     } while (strcmp(t->cells[0], heads[ID]) != 0);
+    t->head = row_text(t);
     return CW_OK;
 }
 
@@ -352,7 +385,7 @@ static enum cw_status collect_names(struct table *t)
             return cw_error_nomem(t->err);
     }
     do {
-        CW_TRY(take_line(t));
+        CW_TRY(take_values(t));
         if (!t->chip && *head_cell(t, ID))
             CW_TRY(find_chip(t, cell(t, product)));
         if (t->is_long && t->cell_count && !metric_of(t, head_cell(t, METRIC), &is_new))
@@ -467,12 +500,18 @@ static enum cw_status end_launch(struct table *t)
     return put(t, &out);
 }
 
+static uint32_t process_of(const struct table *t)
+{
+    const uint64_t process = whole(head_cell(t, PROCESS));
+    return process <= UINT32_MAX ? (uint32_t)process : 0;
+}
+
 static enum cw_status begin_launch(struct table *t)
 {
-    const uint64_t device = whole(head_cell(t, DEVICE)), process = whole(head_cell(t, PROCESS));
+    const uint64_t device = whole(head_cell(t, DEVICE));
     CW_TRY(end_launch(t));
     t->range = (struct cw_range){.device = device <= UINT32_MAX ? (uint32_t)device : 0,
-                                 .process = process <= UINT32_MAX ? (uint32_t)process : 0,
+                                 .process = process_of(t),
                                  .context = whole(head_cell(t, CONTEXT)),
                                  .stream = whole(head_cell(t, STREAM)),
                                  .durations = &t->duration,
@@ -541,7 +580,7 @@ static enum cw_status put_value(struct table *t, const struct column *c, const c
 static enum cw_status take_long(struct table *t)
 {
     bool is_new;
-    if (!t->open || strcmp(t->id, head_cell(t, ID)) != 0)
+    if (!t->open || t->headed || t->range.process != process_of(t) || strcmp(t->id, head_cell(t, ID)) != 0)
         CW_TRY(begin_launch(t));
     const struct column column = {metric_of(t, head_cell(t, METRIC), &is_new), scale_of(head_cell(t, UNIT))};
     return column.metric ? put_value(t, &column, head_cell(t, VALUE)) : cw_error_nomem(t->err);
@@ -584,7 +623,7 @@ static enum cw_status take_launches(struct table *t)
     cw_schema_write(&t->schema, &out);
     CW_TRY(put(t, &out));
     do {
-        CW_TRY(take_line(t));
+        CW_TRY(take_values(t));
         if (t->cell_count)
             CW_TRY(t->is_long ? take_long(t) : take_wide(t));
     } while (t->cell_count);
