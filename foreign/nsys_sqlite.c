@@ -317,8 +317,8 @@ static const char *word_of(const struct reading *r, enum reads reads, int64_t va
 }
 
 /* Both times stay unknown where one is not there, and where both are 0, as of events that CUPTI could not time. A trace
- * that counts from 0 on begins at 1. Returns whether there is an end. */
-static bool put_times(const struct reading *r, const struct table *t, sqlite3_stmt *s, cw_made_row row)
+ * that counts from 0 on begins at 1. A range of NVTX without an end is open until the trace ends. */
+static void put_times(const struct reading *r, const struct table *t, sqlite3_stmt *s, cw_made_row row)
 {
     int64_t times[2] = {0};
     bool has[2] = {false};
@@ -328,14 +328,14 @@ static bool put_times(const struct reading *r, const struct table *t, sqlite3_st
             times[end] = sqlite.sqlite3_column_int64(s, i);
             has[end] = true;
         }
-    bool known = has[0] && has[1] && (times[0] || times[1]);
+    const bool open = t->kind == CW_TRACE_NVTX_RANGE && !has[1];
+    bool known = has[0] && (open || (has[1] && (times[0] || times[1])));
     for (int i = 0; i < 2; i++)
         known = known && !__builtin_add_overflow(times[i], r->start_ns, &times[i]) && times[i] >= 0;
     if (known) {
         row[CW_FIELD_START] = times[0] ? (uint64_t)times[0] : 1;
-        row[CW_FIELD_END] = times[1] ? (uint64_t)times[1] : 1;
+        row[CW_FIELD_END] = open ? 0 : times[1] ? (uint64_t)times[1] : 1;
     }
-    return has[1];
 }
 
 static uint32_t process_of(int64_t global)
@@ -398,8 +398,8 @@ static void take_row(struct reading *r, const struct table *t, sqlite3_stmt *s)
         if (sqlite.sqlite3_column_type(s, i) != SQLITE_NULL)
             put(r, &t->columns[i], sqlite.sqlite3_column_int64(s, i), t->columns[i].reads == TEXT ? text_at(s, i) : "",
                 process, row);
-    const bool ends = put_times(r, t, s, row);
-    if (t->kind == CW_TRACE_NVTX_RANGE && (!row[CW_FIELD_TYPE] || !ends))
+    put_times(r, t, s, row);
+    if (t->kind == CW_TRACE_NVTX_RANGE && !row[CW_FIELD_TYPE])
         return;
     if (row[CW_FIELD_GRAPH] == CW_TRACE_UNKNOWN && row[CW_FIELD_GRAPH_NODE] != CW_TRACE_UNKNOWN)
         row[CW_FIELD_GRAPH] = row[CW_FIELD_GRAPH_NODE] >> 32; /* the upper half names the graph */
