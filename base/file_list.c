@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 enum { LARGEST_LIST = 1 << 28 };
 
@@ -113,9 +114,7 @@ static enum cw_status add_lines(struct growing *g, const char *list, char *text,
     const size_t before = g->count;
     if (memchr(text, 0, size))
         return cw_error_set(g->err, CW_ERR_INPUT, "%s: found a NUL byte, expected a path in each line", list);
-    const size_t mark =
-        size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark, as Windows has */
-    for (char *line = text + mark, *end; line < text + size; line = end + 1) {
+    for (char *line = text + cw_utf8_mark(text, size), *end; line < text + size; line = end + 1) {
         end = line + strcspn(line, "\n");
         *end = 0;
         if (end > line && end[-1] == '\r')

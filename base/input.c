@@ -32,7 +32,7 @@ static enum cw_status refuse_size(const char *path, uint64_t limit, struct cw_er
 static bool may_be_wanted(const uint8_t *head, size_t size)
 {
     static const char *const heads[] = {
-        CW_FILE_HEAD_CAPTURE, CW_FILE_HEAD_PLAN, "SQLite format 3", "\"ID\",", "==PROF==", "{", "["};
+        CW_FILE_HEAD_CAPTURE, CW_FILE_HEAD_PLAN, "SQLite format 3", "\"ID\",", "==PROF==", "{", "[", "\xef\xbb\xbf"};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         const size_t length = strlen(heads[i]);
         if (memcmp(head, heads[i], size < length ? size : length) == 0)

@@ -1,6 +1,7 @@
 #include "base/utf8.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* Refuses surrogates and overlong forms. */
 size_t cw_utf8_length(const void *text, size_t length)
@@ -36,4 +37,9 @@ void cw_utf8_force(void *text, size_t length)
     for (size_t i = 0; i < length; i++)
         if (bytes[i] >= 0x80)
             bytes[i] = '?';
+}
+
+size_t cw_utf8_mark(const void *text, size_t length)
+{
+    return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }

@@ -12,4 +12,7 @@ bool cw_utf8_holds(const void *text, size_t length);
 /* Makes text without NUL valid: if it is not UTF-8, replaces each byte beyond ASCII by a question mark. */
 void cw_utf8_force(void *text, size_t length);
 
+/* Number of bytes of the byte-order mark that some editors put before a text; 0 if there is none. */
+size_t cw_utf8_mark(const void *text, size_t length);
+
 #endif

@@ -619,6 +619,8 @@ static void take_parts(struct scan *s, unsigned parts)
     s->parts = parts;
     s->start = s->used = s->size = 0;
     s->cut = s->behind = false;
+    for (const char *mark = "\xef\xbb\xbf"; *mark && peek(s) == (uint8_t)*mark; mark++)
+        take(s);
     const int first = peek_behind_blanks(s);
     if (first != '{' && first != '[')
         fail(s, "{ or [");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "foreign/chrome_trace.h"
 #include "foreign/ncu_csv.h"
 #include "foreign/nsys_sqlite.h"
@@ -11,7 +12,7 @@ enum cw_foreign cw_foreign_kind(const void *head, size_t size)
 {
     static const char sqlite[] = "SQLite format 3", blanks[] = " \t\r\n";
     const char *at = head;
-    size_t i = 0;
+    size_t i = cw_utf8_mark(head, size);
     if (size >= sizeof sqlite && memcmp(at, sqlite, sizeof sqlite) == 0)
         return CW_FOREIGN_NSYS;
     while (i < size && at[i] && strchr(blanks, at[i]))

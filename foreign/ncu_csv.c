@@ -89,7 +89,7 @@ bool cw_ncu_begins(const void *head, size_t size)
 {
     static const char first[] = "\"ID\",\"Process ID\",";
     const char *at = memmem(head, size, first, sizeof first - 1);
-    return at && (at == (const char *)head || at[-1] == '\n');
+    return at && (at == (const char *)head + cw_utf8_mark(head, size) || at[-1] == '\n');
 }
 
 /* ---- lines and cells -------------------------------------------------------------------------------------------- */
@@ -346,8 +346,9 @@ static enum cw_status find_heads(struct table *t)
 
 static enum cw_status begin(struct table *t)
 {
-    t->at = (const char *)t->input->bytes;
-    t->end = t->at + t->input->size;
+    const size_t size = (size_t)t->input->size;
+    t->at = (const char *)t->input->bytes + cw_utf8_mark(t->input->bytes, size);
+    t->end = (const char *)t->input->bytes + size;
     t->line = 1;
     do {
         CW_TRY(take_line(t));

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/search.h"
+#include "base/utf8.h"
 
 enum { DEEPEST = 24, VALUES_FIXED = 1 << 16, BYTES_PER_VALUE = 12, SPENT_FIXED = 16 << 20, SPENT_TIMES = 16 };
 
@@ -236,6 +237,9 @@ enum cw_status cw_yaml_parse(struct cw_yaml **root, const void *data, size_t siz
 {
     struct parse p = {
         .source = source, .arena = arena, .err = err, .values_left = VALUES_FIXED + size / BYTES_PER_VALUE};
+    const size_t mark = cw_utf8_mark(data, size);
+    data = (const char *)data + mark;
+    size -= mark;
     if (refuse_directives(data, size, source, err) != CW_OK)
         return CW_ERR_INPUT;
     *root = cw_arena_alloc(arena, 1, sizeof **root);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "cli/common/cli.h"
 
 enum { LARGEST_LIST = 64 << 20 };
@@ -86,7 +87,7 @@ static void add_file(struct adding *a, const char *path)
     for (char *comment = text; comment && (comment = strchr(comment, '#'));)
         memset(comment, ' ', strcspn(comment, "\n"));
     if (a->status == CW_OK && text)
-        split(a, text);
+        split(a, text + cw_utf8_mark(text, file.size));
     cw_bytes_free(&file);
 }
 
