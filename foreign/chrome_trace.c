@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/decimal.h"
 #include "foreign/call_owners.h"
@@ -442,7 +443,8 @@ static void put_range(struct scan *s, struct event *e)
     e->row[CW_FIELD_END_THREAD] = e->row[CW_FIELD_THREAD];
 }
 
-/* Kineto's categories. gpu_user_annotation is left out, as it repeats user_annotation. */
+/* Kineto's categories, in letters of any case; the last ones are of 2021. gpu_user_annotation is left out, as it
+ * repeats user_annotation. */
 static const struct category {
     const char *name;
     enum cw_trace_kind kind;
@@ -456,6 +458,10 @@ static const struct category {
     {"cuda_driver", CW_TRACE_DRIVER, true, put_call},
     {"cpu_op", CW_TRACE_NVTX_RANGE, true, put_range},
     {"user_annotation", CW_TRACE_NVTX_RANGE, true, put_range},
+    {"memcpy", CW_TRACE_COPY, false, put_copy},
+    {"memset", CW_TRACE_MEMSET, false, put_memset},
+    {"runtime", CW_TRACE_RUNTIME, true, put_call},
+    {"operator", CW_TRACE_NVTX_RANGE, true, put_range},
 };
 
 static const struct category *category_of(const json_t *event)
@@ -463,7 +469,7 @@ static const struct category *category_of(const json_t *event)
     const char *name = text(event, "cat");
     if (strcmp(text(event, "ph"), "X") == 0)
         for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
-            if (strcmp(name, categories[i].name) == 0)
+            if (strcasecmp(name, categories[i].name) == 0)
                 return &categories[i];
     return NULL;
 }

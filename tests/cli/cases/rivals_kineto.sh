@@ -42,3 +42,7 @@ odd '"id": 1' 'nul \u0000'; odd '"id": 1' 'lone \ud800'; odd '"id": 1' '\udc00\u
 odd '"id": 1' "$(printf 'byte \377\303')"; odd '"id": 1' "$(printf 'raw \001\t')"; odd '"note": inf' "$(printf 'inf, nan \377')"
 file "$(kernel a inf 1)" "$(kernel b 1.5 2)" >times.json; rows times.json kernel
 for value in info '+' 1.2.3 tru; do odd "\"unused\": $value" number; done
+echo == categories of 2021
+sed 's/"cat": "kernel"/"cat": "Kernel"/; s/"cuda_runtime"/"Runtime"/; s/"gpu_memcpy"/"Memcpy"/; s/"gpu_memset"/"Memset"/; s/"cpu_op"/"Operator"/' "$SOURCE/tests/foreign/kineto.json" >old.json
+cp "$SOURCE/tests/foreign/kineto.json" new.json
+for kind in kernel copy memset runtime nvtx_range; do rows old.json $kind | diff <(rows new.json $kind) - && rows old.json $kind | wc -l; done
