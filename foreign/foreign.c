@@ -22,6 +22,30 @@ enum cw_foreign cw_foreign_kind(const void *head, size_t size)
     return cw_ncu_begins(head, size) ? CW_FOREIGN_NCU : CW_FOREIGN_NONE;
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t length = strlen(name), of_end = strlen(end);
+    return length >= of_end && strcmp(name + length - of_end, end) == 0;
+}
+
+/* Files that need another program first: by their first bytes, else by the name. */
+static enum cw_status refuse_known(const struct cw_input *input, const char *head, struct cw_error *err)
+{
+    static const struct {
+        const char *head, *end, *found, *behind;
+    } known[] = {{"\x1f\x8b", NULL, "compressed data, expected its content: zcat ", " | counterworks -"},
+                 {NULL, ".ncu-rep", "a report of ncu, expected its values: ncu --import ",
+                  " --csv --page raw --print-units base"},
+                 {NULL, ".nsys-rep", "a report of nsys, expected its database: nsys export --type sqlite ", ""},
+                 {NULL, ".qdrep", "a report of nsys, expected its database: nsys export --type sqlite ", ""}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].head ? memcmp(head, known[i].head, strlen(known[i].head)) == 0
+                          : ends_in(input->name, known[i].end))
+            return cw_error_set(err, CW_ERR_INPUT, "%s: found %s%s%s", input->name, known[i].found, input->name,
+                                known[i].behind);
+    return CW_OK;
+}
+
 /* Most files are captures, of which the first bytes say so. */
 static enum cw_status find_kind(enum cw_foreign *kind, const struct cw_input *input, struct cw_error *err)
 {
@@ -38,6 +62,8 @@ static enum cw_status find_kind(enum cw_foreign *kind, const struct cw_input *in
     enum cw_status status = head ? cw_input_read(input, 0, size, head, err) : cw_error_nomem(err);
     if (status == CW_OK)
         *kind = cw_foreign_kind(head, size);
+    if (status == CW_OK && *kind == CW_FOREIGN_NONE)
+        status = refuse_known(input, head, err);
     free(head);
     return status;
 }

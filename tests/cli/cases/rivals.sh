@@ -33,3 +33,6 @@ sed -n 5,6p ncu_raw.csv >heads.csv; try counterworks heads.csv
 sed 's/"9.0"/"2.0"/; s/NVIDIA H100/NVIDIA X1/' ncu_raw.csv >chip.csv; try counterworks chip.csv
 sed 's/,"CC"/,"XX"/' ncu_raw.csv >column.csv; try counterworks column.csv
 printf '"ID","Process ID","CC\n' >quote.csv; try counterworks quote.csv
+printf 'NVR\0 a report of ncu' | tee run.ncu-rep >"run.nsys-rep"; gzip -c kineto.json >kineto.json.gz
+for file in run.ncu-rep run.nsys-rep kineto.json.gz -; do try metric-eval $file <kineto.json.gz; done
+cat kineto.json.gz | try metric-eval -; zcat kineto.json.gz | metric-eval - -q --kind kernel --csv - | cut -d, -f1-3
