@@ -226,27 +226,45 @@ static bool read_number(const char *text, double *value)
     return end != NULL;
 }
 
-/* How many of our units one of `word` is: of time ns, or for `per` one over seconds; K, M, G and T of any other. */
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && strncmp(text, word, length) == 0;
+}
+
+/* The number that a prefix of a unit stands for: 10^9 in Gbyte, GB and GHz, 2^30 in GiB; 1 without one. */
+static double prefix_of(const char *word, size_t length)
+{
+    static const char prefixes[] = "KMGTPE";
+    static const char *const units[] = {"byte", "B", "bit", "b", "hz", "Hz", "inst", "FLOP", "flop"};
+    const char *prefix = length > 1 ? memchr(prefixes, *word == 'k' ? 'K' : *word, sizeof prefixes - 1) : NULL;
+    const double power = prefix ? (double)(prefix - prefixes + 1) : 0;
+    for (size_t i = 0; prefix && i < sizeof units / sizeof *units; i++)
+        if (is_word(word + 1, length - 1, units[i]))
+            return pow(1000, power);
+        else if (word[1] == 'i' && is_word(word + 2, length - 2, units[i]))
+            return pow(1024, power);
+    return prefix && strchr("KMGT", *word) && islower((unsigned char)word[1]) ? pow(1000, power) : 1;
+}
+
+/* How many of our units one of `word` is: of time ns, or for `per` one over seconds. */
 static double unit_word(const char *word, size_t length, bool per)
 {
     static const struct {
         const char *name;
         double ns;
-    } times[] = {{"ns", 1},   {"nsecond", 1},   {"us", 1e3}, {"usecond", 1e3},
-                 {"ms", 1e6}, {"msecond", 1e6}, {"s", 1e9},  {"second", 1e9}};
-    static const char prefixes[] = "KMGT";
+    } times[] = {{"ns", 1},  {"nsecond", 1},  {"us", 1e3},      {"usecond", 1e3}, {"ms", 1e6},     {"msecond", 1e6},
+                 {"s", 1e9}, {"second", 1e9}, {"minute", 60e9}, {"hour", 3600e9}, {"day", 86400e9}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        if (strlen(times[i].name) == length && strncmp(times[i].name, word, length) == 0)
-            return per ? times[i].ns / 1e9 : times[i].ns;
-    const char *prefix = length > 1 && islower((unsigned char)word[1]) ? memchr(prefixes, *word, 4) : NULL;
-    return prefix ? pow(1000, (double)(prefix - prefixes + 1)) : 1;
+        if (is_word(word, length, times[i].name))
+            return per ? 1e9 / times[i].ns : times[i].ns;
+    return per ? 1 / prefix_of(word, length) : prefix_of(word, length);
 }
 
 static double scale_of(const char *unit)
 {
     const char *slash = strchr(unit, '/');
     const size_t length = slash ? (size_t)(slash - unit) : strlen(unit);
-    return unit_word(unit, length, false) / (slash ? unit_word(slash + 1, strlen(slash + 1), true) : 1);
+    return unit_word(unit, length, false) * (slash ? unit_word(slash + 1, strlen(slash + 1), true) : 1);
 }
 
 /* Takes "1024", or "1,024" in the groups of any locale. NULL without a digit. */

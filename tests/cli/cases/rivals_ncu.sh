@@ -22,3 +22,16 @@ echo == files one behind another
 { long; value 0 99 dram__bytes_read.sum byte 1; echo "==PROF== Connected to process 99"; long; value 0 99 dram__bytes_read.sum byte 2; } >same.csv; columns same.csv process dram__bytes_read.sum
 { wide byte; launch 0 99; echo ',"1","2"'; wide Kbyte; launch 0 99; echo ',"1","4"'; } >wide.csv; values wide.csv
 { long; process 99 1; wide byte; launch 0 99; echo ',"1","2"'; } >other.csv; metric-eval other.csv -q
+echo == units
+unit() { # METRIC UNIT VALUE..
+    local metric=$1; shift
+    while [ $# -gt 0 ]; do
+        { long; value 0 99 "$metric" "$1" "$2"; } >unit.csv
+        echo "$2 $1 = $(columns unit.csv "$metric")"; shift 2
+    done
+}
+unit dram__bytes_read.sum byte 4 Kbyte 4 kbyte 4 Gbyte 4 Tbyte 4 B 4 KB 4 kB 4 MB 4 GB 4 TB 4 PB 4 KiB 4 MiB 4 GiB 4 block 4 TPC 4 kernel 4
+unit dram__bytes_read.sum.per_second byte/second 1.5 Gbyte/second 1.5 GB/s 1.5 TB/s 1.5 GiB/s 1.5 byte/nsecond 1.5 Kbyte/usecond 1.5
+unit sm__cycles_elapsed.avg.per_second hz 1.5 Ghz 1.5 GHz 1.5 MHz 1.5 Hz 1.5 cycle/nsecond 1.5 cycle/usecond 1.5
+unit smsp__inst_executed.sum inst 1 Kinst 1 kinst 1 Minst 1 Ginst 1
+unit gpu__time_duration.sum ns 1 nsecond 1 us 1 msecond 1 s 1 minute 1 hour 1
