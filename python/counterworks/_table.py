@@ -24,7 +24,9 @@ _BLOCK = 4096
 class Column:
     """A column or a metric of a table: `name`, `unit` in UDUNITS notation and `meaning`."""
 
-    def __init__(self, name: str, unit: str, meaning: str, cell: Optional[int] = None, width: int = 1) -> None:
+    def __init__(self, name: str, unit: str, meaning: str, cell: Optional[int] = None, width: int = 1,
+                 number: int = 0) -> None:
+        self.number = number  # in the library's table
         self.name, self.unit, self.meaning, self.cell, self.width = name, unit, meaning, cell, width
 
     def __repr__(self) -> str:
@@ -48,10 +50,13 @@ class Table:
         self.name = text(info.name)
         self.row_count = info.row_count
         self.has_spread = bool(info.spread)
+        self._metric_count = info.metric_count
         self.columns = {c.name: c for c in map(self._column, range(info.column_count))}
-        self.metrics = {m.name: m for m in map(self._metric, range(info.metric_count))}
+        self.metrics: dict[str, Column] = {}
+        for metric in map(self._metric, range(info.metric_count)):
+            self.metrics.setdefault(metric.name, metric)  # the library may have a name twice
         self._arrays: dict[str, np.ndarray] = {}
-        self._values: Optional[tuple[np.ndarray, np.ndarray]] = None
+        self._values: Optional[list[np.ndarray]] = None
 
     def __len__(self) -> int:
         return self.row_count
@@ -63,21 +68,21 @@ class Table:
     def _column(self, i: int) -> Column:
         c = ffi.new("struct counterworks_column *", {"size": ffi.sizeof("struct counterworks_column")})
         library.counterworks_view_column(self._view.handle, self._index, i, c)
-        return Column(text(c.name), text(c.unit), text(c.meaning), c.type, c.width)
+        return Column(text(c.name), text(c.unit), text(c.meaning), c.type, c.width, i)
 
     def _metric(self, i: int) -> Column:
         m = ffi.new("struct counterworks_view_metric_info *",
                     {"size": ffi.sizeof("struct counterworks_view_metric_info")})
         library.counterworks_view_metric(self._view.handle, self._index, i, m)
-        return Column(text(m.name), text(m.unit), text(m.description))
+        return Column(text(m.name), text(m.unit), text(m.description), number=i)
 
     def _read(self, first: int, count: int, **parts: Any) -> None:
         block = ffi.new("struct counterworks_block *", {"size": ffi.sizeof("struct counterworks_block"), **parts})
         check(library.counterworks_view_read, self._view.handle, self._index, first, count, block)
 
     def _read_column(self, name: str) -> np.ndarray:
-        column, number = self.columns[name], list(self.columns).index(name)
-        cells = ffi.new("struct counterworks_cells *", {"column": number})
+        column = self.columns[name]
+        cells = ffi.new("struct counterworks_cells *", {"column": column.number})
         shape = (self.row_count,) if column.width == 1 else (self.row_count, column.width)
         if column.cell == library.COUNTERWORKS_TEXT:
             return self._read_texts(cells, shape)
@@ -102,27 +107,31 @@ class Table:
                 flat[first * width + i] = known[pointer]
         return array
 
-    def _read_values(self) -> tuple[np.ndarray, np.ndarray]:
-        shape = (self.row_count, len(self.metrics))
-        values, statuses = np.empty(shape), np.empty(shape, np.int8)
-        self._read(0, self.row_count, values=ffi.cast("double *", values.ctypes.data),
-                   statuses=ffi.cast("int8_t *", statuses.ctypes.data))
-        return values, statuses
+    def _read_metrics(self, **types: type) -> list[np.ndarray]:
+        """Parts of a block, such as values=np.float64: arrays of rows by the library's metrics."""
+        arrays = {part: np.empty((self.row_count, self._metric_count), kind) for part, kind in types.items()}
+        self._read(0, self.row_count, **{part: ffi.cast("void *", a.ctypes.data) for part, a in arrays.items()})
+        return list(arrays.values())
 
-    def _both(self) -> tuple[np.ndarray, np.ndarray]:
+    def _both(self) -> list[np.ndarray]:
         """All values and statuses, read by the first call."""
         if self._values is None:
-            self._values = self._read_values()
+            self._values = self._read_metrics(values=np.float64, statuses=np.int8)
         return self._values
+
+    def _of_metrics(self, array: np.ndarray) -> np.ndarray:
+        """The columns of `metrics`, which may be fewer than the library's."""
+        numbers = [metric.number for metric in self.metrics.values()]
+        return array if numbers == list(range(self._metric_count)) else array[:, numbers]
 
     @property
     def values(self) -> np.ndarray:
         """All values: an array of rows by metrics."""
-        return self._both()[0]
+        return self._of_metrics(self._both()[0])
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name in self.metrics:
-            return self.values[:, list(self.metrics).index(name)]
+            return self._both()[0][:, self.metrics[name].number]
         if name not in self.columns:
             raise KeyError(f"found {name!r}, expected a metric or one of {', '.join(self.columns)}")
         if name not in self._arrays:
@@ -132,16 +141,14 @@ class Table:
     def statuses(self, metric: Optional[str] = None) -> np.ndarray:
         """The statuses of a metric, or of all: an array of rows by metrics."""
         statuses = self._both()[1]
-        return statuses if metric is None else statuses[:, list(self.metrics).index(metric)]
+        return self._of_metrics(statuses) if metric is None else statuses[:, self.metrics[metric].number]
 
     def spreads(self) -> Optional[np.ndarray]:
         """The standard deviation of each value over the launches that it was counted in: an array of rows by metrics.
         None of a table whose rows are not of launches that took turns (`has_spread`)."""
         if not self.has_spread:
             return None
-        spreads = np.empty((self.row_count, len(self.metrics)))
-        self._read(0, self.row_count, spreads=ffi.cast("double *", spreads.ctypes.data))
-        return spreads
+        return self._of_metrics(self._read_metrics(spreads=np.float64)[0])
 
     def to_dataframe(self) -> pandas.DataFrame:
         """A pandas DataFrame. attrs["units"] has the units, and attrs["statuses"] a frame of the statuses of values."""
@@ -157,7 +164,7 @@ class Table:
                 data[name][array == _UNKNOWN] = pandas.NA
             else:
                 data[name] = array
-        data.update({name: self.values[:, i] for i, name in enumerate(self.metrics)})
+        data.update({name: self[name] for name in self.metrics})
         frame = pandas.DataFrame(data)
         frame.attrs["units"] = {c.name: c.unit for c in (*self.columns.values(), *self.metrics.values()) if c.unit}
         frame.attrs["statuses"] = pandas.DataFrame(

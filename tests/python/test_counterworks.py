@@ -64,6 +64,30 @@ class Values(unittest.TestCase):
         self.compare("gemm.cwd")
         self.compare("transformer.cwd")
 
+    def test_a_metric_named_twice(self):
+        chip, run = cw.chip("GH100"), cw.open(CAPTURES / "transformer.cwd")
+        names = ["sm__inst_executed.sum", "dram__bytes_read.sum"]
+        sets = chip.set("speed-of-light") + chip.set("memory-workload")
+        self.assertLess(len(set(sets)), len(sets))
+        for asked in ([names[0], *names], names[:1] * 50, sets):
+            once = list(dict.fromkeys(asked))
+            table, expected = run.kernels(metrics=asked).table, run.kernels(metrics=once).table
+            self.assertEqual(list(table.metrics), once)
+            np.testing.assert_array_equal(table.values, expected.values)
+            np.testing.assert_array_equal(table.statuses(), expected.statuses())
+            self.assertEqual(list(table.to_dataframe()), list(expected.to_dataframe()))
+        joined = cw.join(CAPTURES / "trace_train.cwd", CAPTURES / "transformer.cwd", metrics=names[:1] * 40).table
+        self.assertEqual(joined.values.shape, (len(joined), 1))
+        values, _ = run.evaluate(metrics=names[:1] * 3)  # a row for each name
+        np.testing.assert_array_equal(values, [values[0]] * 3)
+
+    def test_a_name_is_taken_out_of_a_table(self):
+        tables = [cw.open(CAPTURES / "transformer.cwd").kernels().table for _ in range(2)]
+        name, column = list(tables[0].metrics)[0], list(tables[0].columns)[0]
+        del tables[0].metrics[name], tables[0].columns[column]
+        np.testing.assert_array_equal(tables[0].values, tables[1].values[:, 1:])
+        np.testing.assert_array_equal(tables[0]["total_ns"], tables[1]["total_ns"])
+
     def test_groups_are_the_commands(self):
         groups = json.loads(command(CAPTURES / "transformer.cwd", "--by", "kernel", "--format", "json", "-q"))["groups"]
         frame = cw.open(CAPTURES / "transformer.cwd").kernels().to_dataframe()
