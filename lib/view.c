@@ -147,22 +147,20 @@ static enum counterworks_cell cell_type(enum cw_cell_type type)
                                                          : COUNTERWORKS_INTEGER;
 }
 
-static const char *unit_of(const struct cw_lib_column *c)
+static const char *unit_of(const struct cw_lib_table *t, const struct cw_lib_column *c)
 {
-    const char *name = c->cell->name;
+    const char *name = c->cell->name, *units = cw_output_units(t->of, c->about);
     const size_t length = strlen(name);
-    return cw_output_is_date(c->about)                           ? "ns since 1970"
-           : c->about->units                                     ? c->about->units
-           : length > 3 && strcmp(name + length - 3, "_ns") == 0 ? "ns"
-                                                                 : "";
+    return units ? units : length > 3 && strcmp(name + length - 3, "_ns") == 0 ? "ns" : "";
 }
 
 void counterworks_view_column(const struct counterworks_view *view, size_t table, size_t column,
                               struct counterworks_column *info)
 {
-    const struct cw_lib_column *c = &table_of(view, table)->columns[column];
+    const struct cw_lib_table *t = table_of(view, table);
+    const struct cw_lib_column *c = &t->columns[column];
     const struct counterworks_column all = {.name = c->cell->name,
-                                            .unit = unit_of(c),
+                                            .unit = unit_of(t, c),
                                             .meaning = c->about->long_name ? c->about->long_name : "",
                                             .type = cell_type(c->cell->type),
                                             .width = c->cell->across ? (uint32_t)c->cell->across->row_count : 1};

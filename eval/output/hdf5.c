@@ -356,13 +356,13 @@ static hid_t creation_list(const struct file *f, const struct sink *s, const hsi
 
 static void put_units(struct file *f, hid_t dataset, const struct cw_output_table *t, const struct cw_output_column *c)
 {
-    const bool date = cw_output_is_date(c);
+    const char *units = cw_output_units(t, c);
     if (c->long_name)
         put_text(f, dataset, "long_name", c->long_name);
-    if (!c->units || (date && t->clock && strcmp(t->clock, CW_OUTPUT_REALTIME) != 0))
+    if (!units)
         return;
-    put_text(f, dataset, "units", c->units);
-    if (date)
+    put_text(f, dataset, "units", units);
+    if (cw_output_is_date(c))
         put_text(f, dataset, "calendar", "proleptic_gregorian");
 }
 

@@ -99,6 +99,12 @@ bool cw_output_is_date(const struct cw_output_column *c)
     return c->units && strcmp(c->units, CW_OUTPUT_DATE) == 0;
 }
 
+const char *cw_output_units(const struct cw_output_table *t, const struct cw_output_column *c)
+{
+    const bool other_clock = t->clock && strcmp(t->clock, CW_OUTPUT_REALTIME) != 0;
+    return other_clock && cw_output_is_date(c) ? NULL : c->units;
+}
+
 size_t cw_cell_size(enum cw_cell_type type)
 {
     return type == CW_CELL_STATUS ? sizeof(int8_t) : type == CW_CELL_U32 ? sizeof(uint32_t) : sizeof(uint64_t);

@@ -50,6 +50,8 @@ struct cw_output_column {
     bool bits;                           /* they are of bits */
 };
 bool cw_output_is_date(const struct cw_output_column *column);
+/* The units of a column's cells in a table; NULL: none, or times of another clock than CW_OUTPUT_REALTIME. */
+const char *cw_output_units(const struct cw_output_table *table, const struct cw_output_column *column);
 
 struct cw_output_row {
     const void *record;          /* NULL: the row could not be read; `failed` of the table says why */

@@ -462,7 +462,7 @@ enum counterworks_cell {
 struct counterworks_column {
     size_t size;         /* set by the caller: the size of this struct */
     const char *name;    /* no other column of the table has it */
-    const char *unit;    /* "ns", "bytes", "" for none. Numbers of "ns since 1970" are dates */
+    const char *unit;    /* "ns", "bytes", "" for none. Numbers of "nanoseconds since 1970-01-01" are dates */
     const char *meaning; /* in words; "" if the name says enough */
     enum counterworks_cell type;
     uint32_t width; /* cells in each row: 1; 3 for a grid */

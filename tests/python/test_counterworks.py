@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ import unittest
 import warnings
 
 import numpy as np
+import xarray
 
 import counterworks as cw
 from counterworks import _chip, _version
@@ -117,6 +119,28 @@ class Values(unittest.TestCase):
         flags = data["dram__bytes_read.sum_status"].attrs
         self.assertEqual(flags["flag_meanings"].split()[0], "ok")
         self.assertEqual(len(flags["flag_meanings"].split()), len(flags["flag_values"]))
+
+    def test_dates_of_datasets(self):
+        for name, options, column in (("transformer", {"metrics": ["dram__bytes_read.sum"]}, "host_start_ns"),
+                                      ("trace_train", {"kinds": "kernel"}, "start_ns"), ("pm_gemm", {}, "start_ns")):
+            data = cw.open(CAPTURES / (name + ".cwd")).view(**options).to_xarray()
+            dates = xarray.decode_cf(data)[column]
+            self.assertEqual(dates.dtype, "datetime64[ns]")
+            np.testing.assert_array_equal(dates.astype(np.int64), data[column])
+
+    def test_times_of_another_clock_are_no_dates(self):
+        whole = (CAPTURES / "pm_gemm.cwd").read_bytes()
+        at, kept = 16, whole[:16]
+        while at < len(whole):
+            kind, _flags, length, _checksum = struct.unpack_from("<4sIQQ", whole, at)
+            if kind != b"CLCK":
+                kept += whole[at:at + 24 + length]
+            at += 24 + length
+        with tempfile.NamedTemporaryFile(suffix=".cwd") as file:
+            file.write(kept)
+            file.flush()
+            samples = cw.open(file.name).view().tables["samples"]
+        self.assertEqual(samples.columns["start_ns"].unit, "ns")
 
 
 class Questions(unittest.TestCase):

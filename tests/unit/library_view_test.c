@@ -352,7 +352,7 @@ Test(library_view, a_trace_has_a_table_for_each_kind)
     counterworks_view_column(view, 0, column_of(view, 0, "name"), &column);
     cr_expect_eq(column.type, COUNTERWORKS_TEXT, "and not the number of one");
     counterworks_view_column(view, 0, column_of(view, 0, "start_ns"), &column);
-    cr_expect_str_eq(column.unit, "ns since 1970");
+    cr_expect_str_eq(column.unit, "nanoseconds since 1970-01-01");
     char *last = strdup(text_at(view, 0, table_of(view, 0).row_count - 1, "name"));
     const char *first = text_at(view, 0, 0, "name"); /* backwards as well */
     cr_expect(*last && *first);
