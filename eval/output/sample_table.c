@@ -455,7 +455,7 @@ enum cw_status cw_output_samples(struct cw_output *o, const struct cw_result *r,
                                             .clock = clock_name(r)};
     o->tables[1] = (struct cw_output_table){
         CW_OUTPUT_COLUMNS(launch_columns),     .name = "launches", .group = "launch", .record_size = sizeof c->launch,
-        .row_count = r->data->pm.launch_count, .row = launch_row,  .content = c};
+        .row_count = r->data->pm.launch_count, .row = launch_row,  .content = c,      .clock = clock_name(r)};
     return CW_OK;
 }
 

@@ -139,8 +139,9 @@ class Values(unittest.TestCase):
         with tempfile.NamedTemporaryFile(suffix=".cwd") as file:
             file.write(kept)
             file.flush()
-            samples = cw.open(file.name).view().tables["samples"]
-        self.assertEqual(samples.columns["start_ns"].unit, "ns")
+            tables = cw.open(file.name).view().tables
+        self.assertEqual({name: table.columns["start_ns"].unit for name, table in tables.items()},
+                         {"samples": "ns", "launches": "ns"})
 
 
 class Questions(unittest.TestCase):
