@@ -104,8 +104,11 @@ def text(pointer: Any) -> Any:
 
 
 def encode(value: Union[Path, bytes]) -> bytes:
-    """Bytes of a str or a path."""
-    return os.fsencode(value)
+    """Bytes of a str or a path, for the library."""
+    encoded = os.fsencode(value)
+    if b"\0" in encoded:
+        raise UsageError(f"found a NUL in {value!r}, expected none: a text of C would end there")
+    return encoded
 
 
 def names_of(prefix: str, kind: str) -> dict[int, str]:

@@ -200,6 +200,18 @@ class Mistakes(unittest.TestCase):
                                  env=os.environ | {"PYTHONPATH": folder})
         self.assertRegex(run.stderr, r"found no counterworks._cffi.*: pip install ./python")
 
+    def test_texts_with_nul(self):
+        path, chip = str(CAPTURES / "gemm.cwd"), cw.chip("GH100")
+        run = cw.open(path)
+        for call in (lambda: cw.open(path + "\0xyz"), lambda: cw.pretend("launch a\0"),
+                     lambda: cw.chip("GH100\0"), lambda: cw.plan(chip, ["dram__bytes_read.sum\0"]),
+                     lambda: run.kernels(metrics="dram__bytes_read.sum\0"), lambda: run.by("kernel\0"),
+                     lambda: run.explain("dram__bytes_read.sum\0"), lambda: chip.find("l2\0"),
+                     lambda: run.kernels().save("groups\0.csv"), lambda: cw.gate(run, run, "gate.yaml\0")):
+            with self.assertRaisesRegex(cw.UsageError, "found a NUL in .*x00"):
+                call()
+        self.assertNotIn("dram__bytes_read.sum\0", chip)
+
     def test_errors(self):
         with self.assertRaisesRegex(cw.FileError, "none.cwd: cannot open"):
             cw.open("none.cwd")
