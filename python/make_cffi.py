@@ -35,4 +35,8 @@ def make(header):
 if __name__ == "__main__":
     make(pathlib.Path(sys.argv[1])).emit_python_code(sys.argv[2])
 else:
-    ffi = make(next(path for path in HEADERS if path.exists()))
+    found = [path for path in HEADERS if path.exists()]
+    if not found:
+        sys.exit(f"found no {HEADERS[1]}, expected the folder python within the whole source tree: pip install "
+                 "TREE/python, or a wheel that was built there")
+    ffi = make(found[0])

@@ -200,6 +200,13 @@ class Mistakes(unittest.TestCase):
                                  env=os.environ | {"PYTHONPATH": folder})
         self.assertRegex(run.stderr, r"found no counterworks._cffi.*: pip install ./python")
 
+    def test_a_folder_without_its_header(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(SOURCE / "python" / "make_cffi.py", folder)
+            run = subprocess.run([sys.executable, "-c", "import make_cffi"], cwd=folder, capture_output=True, text=True)
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, r"^found no .*/include/counterworks/counterworks.h, .*: pip install .*\n$")
+
     def test_texts_with_nul(self):
         path, chip = str(CAPTURES / "gemm.cwd"), cw.chip("GH100")
         run = cw.open(path)
