@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class _Request:
 class View:
     """Part of a capture: `tables`, a text for people (str), and files (save).
 
-    A view of one table stands for it: view["total_ns"], view.to_dataframe(), view.to_xarray()."""
+    A view of one table stands for it: view["total_ns"], "total_ns" in view, view.to_dataframe(), view.to_xarray()."""
 
     def __init__(self, function: Callable, arguments: tuple, request: _Request, source: str, keep: Any,
                  listed: Optional[Callable[[], View]] = None) -> None:
@@ -83,6 +83,12 @@ class View:
 
     def __len__(self) -> int:
         return len(self.table)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.table)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.table
 
     def statuses(self, metric: Optional[str] = None) -> np.ndarray:
         """The statuses of a metric of the first table, or of all."""

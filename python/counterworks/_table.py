@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Table:
     """Rows by columns, and a value with a status of each metric.
 
     table["total_ns"] is the array of a column, and table["sm__warps_active.avg"] that of a metric: NaN where it is
-    missing. statuses(metric) has the status of each value, 0 for ok, as in STATUSES. Reads the view when first asked."""
+    missing. As of a DataFrame, `in` and iterating are of these names, and len is the number of rows. statuses(metric) has the status of each value, 0 for ok, as in STATUSES. Reads the view when first asked."""
 
     def __init__(self, view: View, index: int) -> None:
         info = ffi.new("struct counterworks_table *", {"size": ffi.sizeof("struct counterworks_table")})
@@ -60,6 +60,12 @@ class Table:
 
     def __len__(self) -> int:
         return self.row_count
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.columns, **self.metrics})
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns or name in self.metrics
 
     def __repr__(self) -> str:
         return (f"<counterworks.Table {self.name}: {self.row_count} rows, {len(self.columns)} columns, "

@@ -111,6 +111,14 @@ class Values(unittest.TestCase):
         self.assertEqual(frame.attrs["units"]["dram__bytes_read.sum"], "bytes")
         self.assertEqual(frame.attrs["statuses"]["dram__bytes_read.sum"][0], "ok")
 
+    def test_names_of_a_table(self):
+        kernels = cw.open(CAPTURES / "transformer.cwd").kernels(metrics=["dram__bytes_read.sum"])
+        for table in (kernels, kernels.table):
+            self.assertTrue("launches" in table and "dram__bytes_read.sum" in table)
+            self.assertFalse("nothing" in table or 0 in table)
+            self.assertEqual(list(table), [*kernels.table.columns, "dram__bytes_read.sum"])
+            self.assertEqual(len(table), len(table["launches"]))
+
     def test_datasets(self):
         run = cw.open(CAPTURES / "transformer.cwd")
         data = run.ranges(metrics=["dram__bytes_read.sum"]).to_xarray()
