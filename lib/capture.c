@@ -187,6 +187,16 @@ const char *counterworks_value_status_text(enum counterworks_value_status status
     return cw_value_status_text((enum cw_value_status)status);
 }
 
+/* A capture without metrics needs no chip for its views, and has no values. */
+static enum cw_status need_metrics(const struct counterworks_capture *capture, const struct counterworks_chip *chip,
+                                   struct cw_error *err)
+{
+    CW_TRY(cw_lib_need_chip(capture, chip, err));
+    return chip ? CW_OK
+                : cw_error_set(err, CW_ERR_UNSUPPORTED, "found a capture of %s, expected one of ranges or samples",
+                               cw_profiler_texts[capture->data.schema.profiler]);
+}
+
 enum counterworks_status counterworks_capture_metric_each(const struct counterworks_capture *capture,
                                                           const struct counterworks_chip *chip,
                                                           bool (*take)(void *, const char *), void *user,
@@ -197,7 +207,9 @@ enum counterworks_status counterworks_capture_metric_each(const struct counterwo
     char name[CW_METRIC_NAME_MAX];
     struct cw_arena *arena = cw_arena_create();
     const struct cw_view_input in = {cw_lib_capture(capture), chip, .arena = arena, .err = &call.err};
-    enum cw_status status = arena ? cw_view_select(&held, &in, NULL, 0) : cw_error_nomem(&call.err);
+    enum cw_status status = arena ? need_metrics(capture, chip, &call.err) : cw_error_nomem(&call.err);
+    if (status == CW_OK)
+        status = cw_view_select(&held, &in, NULL, 0);
     for (uint32_t i = 0; status == CW_OK && i < held.metric_count; i++)
         if (!take(user, cw_metric_name(held.chip, &held.metrics[i], name)))
             break;
@@ -205,8 +217,10 @@ enum counterworks_status counterworks_capture_metric_each(const struct counterwo
     return cw_lib_finish(&call, status, error);
 }
 
-static enum cw_status need_whole(const struct counterworks_capture *capture, struct cw_error *err)
+static enum cw_status need_whole(const struct counterworks_capture *capture, const struct counterworks_chip *chip,
+                                 struct cw_error *err)
 {
+    CW_TRY(need_metrics(capture, chip, err));
     return cw_kind_of(capture)->has_metrics && is_streamed(&capture->data)
                ? cw_error_set(err, CW_ERR_UNSUPPORTED, "%s: found a streamed capture, expected one that is in memory",
                               capture->name)
@@ -234,7 +248,7 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
     struct cw_arena *arena = cw_arena_create();
     struct cw_notices notices = {.arena = arena};
     const struct cw_view_input in = {cw_lib_capture(capture), chip, &request, &notices, arena, &call.err};
-    enum cw_status status = arena ? need_whole(capture, &call.err) : cw_error_nomem(&call.err);
+    enum cw_status status = arena ? need_whole(capture, chip, &call.err) : cw_error_nomem(&call.err);
     if (status == CW_OK)
         status = cw_view_evaluate(&result, &in, NULL, count ? names : &none, count);
     cw_lib_tell_notices(chip, &notices);
@@ -254,7 +268,9 @@ enum counterworks_status counterworks_hdf5_write(const struct counterworks_captu
     struct cw_arena *arena = cw_arena_create();
     struct cw_notices notices = {.arena = arena};
     const struct cw_view_input in = {cw_lib_capture(capture), chip, &request, &notices, arena, &call.err};
-    enum cw_status status = arena ? cw_view_evaluate(&result, &in, NULL, names, count) : cw_error_nomem(&call.err);
+    enum cw_status status = arena ? need_metrics(capture, chip, &call.err) : cw_error_nomem(&call.err);
+    if (status == CW_OK)
+        status = cw_view_evaluate(&result, &in, NULL, names, count);
     cw_lib_tell_notices(chip, &notices);
     if (status == CW_OK)
         status = cw_view_output(&output, &in, &result);

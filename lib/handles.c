@@ -127,7 +127,7 @@ void cw_lib_tell(const struct counterworks_chip *chip, struct cw_writer *line)
 void cw_lib_tell_notices(const struct counterworks_chip *chip, const struct cw_notices *notices)
 {
     const struct cw_notice *at = NULL;
-    for (const char *line; chip->tell && (line = cw_notice_next(notices, &at));)
+    for (const char *line; chip && chip->tell && (line = cw_notice_next(notices, &at));)
         chip->tell(chip->user, line);
 }
 

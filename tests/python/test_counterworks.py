@@ -215,6 +215,12 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(run.returncode, 1)
         self.assertRegex(run.stderr, r"^found no .*/include/counterworks/counterworks.h, .*: pip install .*\n$")
 
+    def test_values_of_a_trace(self):
+        trace = cw.open(CAPTURES / "trace_train.cwd")
+        for call in (trace.evaluate, trace.available, lambda: trace.evaluate(["dram__bytes_read.sum"])):
+            with self.assertRaisesRegex(cw.UnsupportedError, "found a capture of .*, expected one of ranges or samples"):
+                call()
+
     def test_texts_with_nul(self):
         path, chip = str(CAPTURES / "gemm.cwd"), cw.chip("GH100")
         run = cw.open(path)

@@ -652,3 +652,17 @@ Test(library, what_a_capture_holds_is_what_the_command_evaluates)
     cr_expect_eq(counterworks_capture_metric_each(capture, gh100, take_none, &taken, &error), COUNTERWORKS_UNSUPPORTED);
     counterworks_capture_close(capture);
 }
+
+Test(library, values_without_a_chip)
+{
+    struct counterworks_capture *capture;
+    uint32_t taken = 0;
+    for (int i = 0; i < 2; i++) {
+        const enum counterworks_status expected = i ? COUNTERWORKS_UNSUPPORTED : COUNTERWORKS_USAGE;
+        GOOD(counterworks_capture_open(&capture, i ? CAPTURES "trace_train.cwd" : CAPTURES "gemm.cwd", &error));
+        cr_expect_eq(counterworks_evaluate(capture, NULL, NULL, 0, NULL, NULL, NULL, &error), expected);
+        cr_expect_eq(counterworks_capture_metric_each(capture, NULL, take_none, &taken, &error), expected);
+        cr_expect_eq(counterworks_hdf5_write(capture, NULL, NULL, 0, NULL, "library_test.h5", &error), expected);
+        counterworks_capture_close(capture);
+    }
+}
