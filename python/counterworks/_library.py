@@ -63,7 +63,7 @@ def _load() -> Any:
     try:
         return ffi.dlopen(_ASKED or NAME)
     except OSError as error:
-        raise ImportError(f"found no {asked or NAME}, expected libcounterworks to be installed, or its path in "
+        raise ImportError(f"found no {_ASKED or NAME}, expected libcounterworks to be installed, or its path in "
                           f"COUNTERWORKS_LIBRARY ({error})") from None
 
 
