@@ -236,11 +236,13 @@ class Capture:
         The fastest way to many values. `out`: such a pair of arrays of an earlier call, to write into."""
         words = Words(self.metrics if metrics is None else metrics)
         shape = (words.count, self.row_count)
-        values, statuses = out or (np.empty(shape), np.empty(shape, np.int8))
+        values, statuses = (np.empty(shape), np.empty(shape, np.int8)) if out is None else out
         for array, kind in ((values, np.float64), (statuses, np.int8)):
-            if array.shape != shape or array.dtype != kind or not array.flags.c_contiguous:
+            if not isinstance(array, np.ndarray):
+                raise TypeError(f"found out of {type(array).__name__}, expected two NumPy arrays")
+            if array.shape != shape or array.dtype != kind or not array.flags.carray:
                 raise UsageError(f"found out of shape {array.shape} and type {array.dtype}, expected {shape} and "
-                                 f"{np.dtype(kind)}, contiguous")
+                                 f"{np.dtype(kind)}, contiguous, aligned and writeable")
         options = ffi.new("struct counterworks_evaluate_options *",
                           {"size": ffi.sizeof("struct counterworks_evaluate_options"), "frame_ns": frame_ns,
                            "region_ns": region_ns})

@@ -61,6 +61,11 @@ class Values(unittest.TestCase):
         np.testing.assert_array_equal(values, other[0])
         with self.assertRaisesRegex(cw.UsageError, "found out of shape"):
             run.evaluate(metrics=["gpu__time_duration.sum"], out=other)
+        other[0].flags.writeable = False
+        with self.assertRaisesRegex(cw.UsageError, "found out of shape.*writeable"):
+            run.evaluate(out=other)
+        with self.assertRaisesRegex(TypeError, "found out of list"):
+            run.evaluate(out=([], []))
 
     def test_ranges(self):
         self.compare("gemm.cwd")
