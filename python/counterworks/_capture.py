@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, S
 import numpy as np
 
 from counterworks._chip import Chip
+from counterworks._chip import chip as open_chip
 from counterworks._library import (Notices, Path, UsageError, Words, check, encode, ffi, library, listed, made, names_of,
-                                   text)
+                                   number_of, text)
 from counterworks._table import Table, escape
 
 if TYPE_CHECKING:
@@ -33,25 +34,38 @@ class _Request:
 
     def __init__(self, form: str = "TABLE", **options: Any) -> None:
         self.struct = ffi.new("struct counterworks_request *", {"size": ffi.sizeof("struct counterworks_request")})
-        self.struct.form = getattr(library, "COUNTERWORKS_" + form)
+        self.struct.form = number_of(form, "COUNTERWORKS_", "form")
         self.kept: list[Any] = []
         for name, value in options.items():
             if value is not None:
                 self._put(name, value)
 
     def _put(self, name: str, value: Any) -> None:
+        known = (*self.TEXTS, *self.LISTS, *self.NUMBERS)
+        if name not in known:
+            raise TypeError(f"found the option {name!r}, expected one of {', '.join(known)}")
+        try:
+            self._set(name, value)
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"found {name}={value!r}: {error}") from None
+
+    def _set(self, name: str, value: Any) -> None:
         if name in self.TEXTS:
-            self.kept.append(ffi.new("char[]", encode(str(value))))
+            self.kept.append(ffi.new("char[]", encode(_text(value))))
             setattr(self.struct, name, self.kept[-1])
         elif name in self.LISTS:
             words = Words(value)
             words.put(getattr(self.struct, self.LISTS[name]))
             self.kept.append(words)
-        elif name in self.NUMBERS:
-            setattr(self.struct, name, value)
         else:
-            known = ", ".join([*self.TEXTS, *self.LISTS, *self.NUMBERS])
-            raise TypeError(f"found the option {name!r}, expected one of {known}")
+            setattr(self.struct, name, value)
+
+
+def _text(value: Any) -> Union[str, bytes]:
+    """The text of an option, which has commas between the items of a list."""
+    if isinstance(value, (str, bytes, os.PathLike)):
+        return os.fspath(value)
+    return ",".join(map(str, value)) if np.iterable(value) else str(value)
 
 
 class View:
@@ -174,9 +188,7 @@ class Capture:
         if not self.has_metrics:
             return None
         if self._chip is None:
-            from counterworks._chip import chip
-
-            self._chip = chip(self.chip)
+            self._chip = open_chip(self.chip)
         return self._chip
 
     def _chip_handle(self) -> Any:
@@ -203,11 +215,11 @@ class Capture:
         """A row for each range, in order."""
         return self.view(by="range", **request)
 
-    def advise(self, samples: Optional[Capture] = None, **request: Any) -> View:
+    def advise(self, samples: Union[Capture, Path, None] = None, **request: Any) -> View:
         """What limits each kernel, and what to change: tables "kernels" and "findings"."""
-        return View(library.counterworks_advise,
-                    (self.handle, self._chip_handle(), samples.handle if samples else ffi.NULL),
-                    _Request(**request), self.source, (self, self._chip, samples))
+        pc = None if samples is None else _opened(samples)
+        return View(library.counterworks_advise, (self.handle, self._chip_handle(), pc.handle if pc else ffi.NULL),
+                    _Request(**request), self.source, (self, self._chip, pc))
 
     def explain(self, metric: str, range: Union[str, int, None] = None, **request: Any) -> View:
         """How a value came about, as text."""
@@ -251,23 +263,32 @@ class Capture:
         return values, statuses
 
 
-def open(*paths: Union[Path, Sequence[Path]], ranks: Optional[str] = None, chip: Optional[Chip] = None) -> Capture:
+def _files(paths: Iterable[Union[Path, Iterable[Path]]]) -> list[Path]:
+    files: list[Path] = []
+    for path in paths:
+        if not isinstance(path, (str, bytes, os.PathLike)) and not np.iterable(path):
+            raise TypeError(f"found {path!r}, expected a path or a list of paths")
+        files += [path] if isinstance(path, (str, bytes, os.PathLike)) else path
+    return files
+
+
+def open(*paths: Union[Path, Iterable[Path]], ranks: Union[str, int, Iterable[int], None] = None,
+         chip: Union[Chip, str, None] = None) -> Capture:
     """Opens a capture: a file, several files, a folder of them, or "@LIST". `ranks` of a job, as "0-7,12". `chip`: a
     Chip with metrics of your own.
 
     Notices, such as that a capture is incomplete, are warnings."""
-    files: list[Path] = []
-    for path in paths:
-        files += [path] if isinstance(path, (str, os.PathLike)) else path
-    return Capture(open_files(files, ranks), ", ".join(os.fspath(file) for file in files), chip)
+    files = _files(paths)
+    of = open_chip(chip) if isinstance(chip, str) else chip
+    return Capture(open_files(files, ranks), ", ".join(os.fsdecode(file) for file in files), of)
 
 
-def open_files(paths: Sequence[Path], ranks: Optional[str] = None) -> Any:
+def open_files(paths: Sequence[Path], ranks: Union[str, int, Iterable[int], None] = None) -> Any:
     """The handle of a capture."""
     words, notices = Words(paths), Notices()
     options = ffi.new("struct counterworks_files_options *", {"size": ffi.sizeof("struct counterworks_files_options")})
-    kept = ffi.new("char[]", encode(ranks)) if ranks else None
-    options.ranks = kept if ranks else ffi.NULL
+    kept = ffi.NULL if ranks is None else ffi.new("char[]", encode(_text(ranks)))
+    options.ranks = kept
     handle = made(library.counterworks_capture_open_files, "counterworks_capture",
                   library.counterworks_capture_close, words.array, words.count, options, notices.list)
     notices.warn()
@@ -311,8 +332,8 @@ def join(trace: Union[Capture, Path], capture: Union[Capture, Path], samples: Un
                 _Request(**request), trace.source, (trace, capture, pc, capture._chip))
 
 
-def ranks(*paths: Path, **request: Any) -> View:
+def ranks(*paths: Union[Path, Iterable[Path]], **request: Any) -> View:
     """How the ranks of a parallel job differ: of files or a folder."""
-    words, first = Words(paths), open(*paths)
+    words, first = Words(_files(paths)), open(*paths)
     return View(library.counterworks_ranks, (words.array, words.count, first._chip_handle()), _Request(**request),
                 first.source, (first, first._chip, words))

@@ -12,7 +12,7 @@ import tempfile
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
 from counterworks._library import (Path, UnsupportedError, Words, agent, check, encode, ffi, library, listed, made,
-                                   names_of, text, warn)
+                                   names_of, number_of, text, warn)
 
 _TYPES = names_of("COUNTERWORKS_", "metric_type")
 
@@ -118,7 +118,7 @@ class Chip(collections.abc.Mapping):
         options = ffi.new("struct counterworks_plan_options *")
         options.size = ffi.sizeof("struct counterworks_plan_options")
         options.profiler = library.COUNTERWORKS_SAMPLES if samples else library.COUNTERWORKS_RANGES
-        options.prefer = getattr(library, "COUNTERWORKS_" + prefer.upper())
+        options.prefer = number_of(prefer, "COUNTERWORKS_", "preference")
         options.most_passes = most_passes
         words = Words(metrics)
         return Plan(made(library.counterworks_plan_make, "counterworks_plan", library.counterworks_plan_free,
@@ -175,7 +175,7 @@ def chip(name: Optional[str] = None) -> Chip:
     A simulated GPU (COUNTERWORKS_BACKEND=sim) is a GH100."""
     if name is None and os.environ.get("COUNTERWORKS_BACKEND") != "sim":
         return _chip_of_node()
-    name = name or "GH100"
+    name = "GH100" if name is None else name
     return Chip(made(library.counterworks_chip_open, "counterworks_chip", library.counterworks_chip_close, ffi.NULL,
                      encode(name)), name)
 

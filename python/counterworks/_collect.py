@@ -45,6 +45,8 @@ class Session(Capture):
                  arguments: Sequence[str], chip: Union[Chip, str, None], started: bool) -> None:
         if kind not in _KINDS:
             raise UsageError(f"found the kind {kind!r}, expected one of {', '.join(_KINDS)}")
+        if isinstance(arguments, str):
+            raise UsageError(f"found arguments {arguments!r}, expected a list of words")
         self._what, self._kind, self._replay, self._started = what, kind, replay, started
         self._arguments, self._asked_chip = list(arguments), chip
         self._session, self._process = ffi.NULL, os.getpid()

@@ -118,6 +118,14 @@ def names_of(prefix: str, kind: str) -> dict[int, str]:
             if not name.endswith("_COUNT")}
 
 
+def number_of(name: str, prefix: str, kind: str) -> int:
+    """The number of a name of an enumeration, in any case of letters."""
+    numbers = {known: number for number, known in names_of(prefix, kind).items()}
+    if str(name).lower() not in numbers:
+        raise UsageError(f"found the {kind} {name!r}, expected one of {', '.join(numbers)}")
+    return numbers[str(name).lower()]
+
+
 def check(function: Callable, *arguments: Any) -> None:
     """Calls a function of the library whose last argument is an error. Raises the error."""
     error = ffi.new("struct counterworks_error *")

@@ -146,6 +146,8 @@ class Table:
 
     def statuses(self, metric: Optional[str] = None) -> np.ndarray:
         """The statuses of a metric, or of all: an array of rows by metrics."""
+        if metric is not None and metric not in self.metrics:
+            raise KeyError(f"found {metric!r}, expected a metric of the table {self.name}")
         statuses = self._both()[1]
         return self._of_metrics(statuses) if metric is None else statuses[:, self.metrics[metric].number]
 

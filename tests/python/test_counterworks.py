@@ -190,6 +190,20 @@ class Questions(unittest.TestCase):
             cw.open(CAPTURES / "gemm.cwd").kernels().save(path)
             self.assertIn("gemm", pathlib.Path(path).read_text())
 
+    def test_options_of_other_types(self):
+        path = CAPTURES / "transformer.cwd"
+        run = cw.open(os.fsencode(path), chip="GH100")
+        self.assertEqual(run.source, str(path))
+        for asked in ([0, 1], range(2), np.arange(2), "0-1"):
+            self.assertEqual(list(run.ranges(ranges=asked)["range"]), [0, 1])
+        self.assertEqual(list(cw.open(CAPTURES / "trace_train.cwd").view(kinds=["kernel", "copy"]).tables),
+                         ["kernel", "copy"])
+        samples = CAPTURES / "pc_gemm.cwd"
+        self.assertEqual(str(cw.open(CAPTURES / "gemm.cwd").advise(samples=samples)),
+                         str(cw.open(CAPTURES / "gemm.cwd").advise(samples=cw.open(samples))))
+        with self.assertRaisesRegex(cw.InputError, "no launch with a rank"):
+            cw.ranks([path, path])
+
     def test_page_of_a_capture(self):
         for name, shown in (("transformer", "<th title=\"\">limited by</th>"), ("trace_train", "launches"),
                             ("pm_gemm", "sm__cycles_active"), ("pc_gemm", "<table>"), ("sass_gemm", "<table>")):
@@ -261,6 +275,23 @@ class Mistakes(unittest.TestCase):
             run.kernels(to=3)
         with self.assertRaisesRegex(KeyError, "'nothing'.*group"):
             run.kernels()["nothing"]
+        with self.assertRaisesRegex(KeyError, "'launches', expected a metric"):
+            run.kernels().statuses("launches")
+
+    def test_arguments_of_wrong_types(self):
+        run = cw.open(CAPTURES / "gemm.cwd")
+        for error, message, call in (
+                (TypeError, "found top='3': an integer", lambda: run.kernels(top="3")),
+                (OverflowError, "found top=-1: ", lambda: run.kernels(top=-1)),
+                (TypeError, "found metrics=5: ", lambda: run.kernels(metrics=5)),
+                (TypeError, "found 5, expected a path", lambda: cw.open(5)),
+                (cw.UsageError, "found the form 'TEXT', expected one of table, list", lambda: run.view("TEXT")),
+                (cw.UsageError, "found the preference 'less', expected one of whole, passes, time",
+                 lambda: cw.plan("GH100", ["dram__bytes_read.sum"], prefer="less")),
+                (cw.UsageError, "found no chip named ''", lambda: cw.chip("")),
+                (cw.UsageError, "found arguments '-q', expected a list", lambda: cw.capture(arguments="-q"))):
+            with self.assertRaisesRegex(error, message):
+                call()
 
     def test_notices_are_warnings_of_the_users_line(self):
         whole = (CAPTURES / "transformer.cwd").read_bytes()
