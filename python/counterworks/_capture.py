@@ -162,6 +162,8 @@ class Capture:
     `chip` is the name of its chip, `profiler` "ranges", "samples", "pc_samples", "instructions" or "trace", `metrics`
     the metrics that its plan names, `complete` whether it came to its end, `passes` and `devices` their numbers."""
 
+    _ranks: Union[str, bytes, None] = None  # of open(), which may have read others, too
+
     def __init__(self, handle: Any, source: str, chip: Optional[Chip] = None) -> None:
         self.handle = handle
         self.source = source
@@ -200,7 +202,8 @@ class Capture:
         kernels=[...], ranges="0-9"... as the commands take them."""
         asked = {name: value for name, value in request.items() if name != "kinds"}  # only tables have kinds
         listed = (lambda: self.view("LIST", **asked)) if form == "TABLE" else None
-        return View(library.counterworks_view_open, (self.handle, self._chip_handle()), _Request(form, **request),
+        return View(library.counterworks_view_open, (self.handle, self._chip_handle()),
+                    _Request(form, **_of_ranks(request, self)),
                     self.source, (self, self._chip), listed)
 
     def kernels(self, **request: Any) -> View:
@@ -219,12 +222,12 @@ class Capture:
         """What limits each kernel, and what to change: tables "kernels" and "findings"."""
         pc = None if samples is None else _opened(samples)
         return View(library.counterworks_advise, (self.handle, self._chip_handle(), pc.handle if pc else ffi.NULL),
-                    _Request(**request), self.source, (self, self._chip, pc))
+                    _Request(**_of_ranks(request, self)), self.source, (self, self._chip, pc))
 
     def explain(self, metric: str, range: Union[str, int, None] = None, **request: Any) -> View:
         """How a value came about, as text."""
         return View(library.counterworks_explain, (self.handle, self._chip_handle(), encode(metric)),
-                    _Request(ranges=range, **request), self.source, (self, self._chip))
+                    _Request(ranges=range, **_of_ranks(request, self)), self.source, (self, self._chip))
 
     def show(self) -> View:
         """What the capture holds, as text."""
@@ -233,7 +236,7 @@ class Capture:
 
     def report(self, path: Path, **request: Any) -> None:
         """Writes a page of HTML."""
-        View(library.counterworks_report, (self.handle, self._chip_handle(), ffi.NULL), _Request(**request),
+        View(library.counterworks_report, (self.handle, self._chip_handle(), ffi.NULL), _Request(**_of_ranks(request, self)),
              self.source, (self, self._chip)).save(path)
 
     def available(self) -> list[str]:
@@ -263,6 +266,16 @@ class Capture:
         return values, statuses
 
 
+def _of_ranks(request: dict, *captures: Capture) -> dict:
+    """A request for the ranks that the captures were opened for."""
+    asked = {capture._ranks for capture in captures}
+    if "ranks" in request or asked == {None}:
+        return request
+    if len(asked) > 1:
+        raise UsageError(f"found captures of the ranks {' and '.join(map(str, asked))}, expected one `ranks` for both")
+    return {"ranks": asked.pop(), **request}
+
+
 def _files(paths: Iterable[Union[Path, Iterable[Path]]]) -> list[Path]:
     files: list[Path] = []
     for path in paths:
@@ -274,13 +287,16 @@ def _files(paths: Iterable[Union[Path, Iterable[Path]]]) -> list[Path]:
 
 def open(*paths: Union[Path, Iterable[Path]], ranks: Union[str, int, Iterable[int], None] = None,
          chip: Union[Chip, str, None] = None) -> Capture:
-    """Opens a capture: a file, several files, a folder of them, or "@LIST". `ranks` of a job, as "0-7,12". `chip`: a
-    Chip with metrics of your own.
+    """Opens a capture: a file, several files, a folder of them, or "@LIST". `ranks` of a job, as "0-7,12": views have
+    these alone; row_count and evaluate() have all that was read, unless the folder has an index. `chip`: a Chip with
+    metrics of your own.
 
     Notices, such as that a capture is incomplete, are warnings."""
     files = _files(paths)
     of = open_chip(chip) if isinstance(chip, str) else chip
-    return Capture(open_files(files, ranks), ", ".join(os.fsdecode(file) for file in files), of)
+    opened = Capture(open_files(files, ranks), ", ".join(os.fsdecode(file) for file in files), of)
+    opened._ranks = None if ranks is None else _text(ranks)
+    return opened
 
 
 def open_files(paths: Sequence[Path], ranks: Union[str, int, Iterable[int], None] = None) -> Any:
@@ -307,7 +323,7 @@ def _compare(function: Callable, before: Union[Capture, Path], after: Union[Capt
              **request: Any) -> View:
     before, after = _opened(before), _opened(after)
     sides = _side(before), _side(after)
-    return View(function, (*sides, *more), _Request(**request), f"{before.source} and {after.source}",
+    return View(function, (*sides, *more), _Request(**_of_ranks(request, before, after)), f"{before.source} and {after.source}",
                 (before, after, before._chip, after._chip, sides))
 
 
@@ -329,7 +345,7 @@ def join(trace: Union[Capture, Path], capture: Union[Capture, Path], samples: Un
     pc = None if samples is None else _opened(samples)
     return View(library.counterworks_join,
                 (trace.handle, capture.handle, capture._chip_handle(), pc.handle if pc else ffi.NULL),
-                _Request(**request), trace.source, (trace, capture, pc, capture._chip))
+                _Request(**_of_ranks(request, trace, capture)), trace.source, (trace, capture, pc, capture._chip))
 
 
 def ranks(*paths: Union[Path, Iterable[Path]], **request: Any) -> View:

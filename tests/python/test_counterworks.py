@@ -201,8 +201,19 @@ class Questions(unittest.TestCase):
         samples = CAPTURES / "pc_gemm.cwd"
         self.assertEqual(str(cw.open(CAPTURES / "gemm.cwd").advise(samples=samples)),
                          str(cw.open(CAPTURES / "gemm.cwd").advise(samples=cw.open(samples))))
-        with self.assertRaisesRegex(cw.InputError, "no launch with a rank"):
-            cw.ranks([path, path])
+
+    def test_ranks_of_a_job(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([pathlib.Path(METRIC_EVAL).with_name("make_ranks"), CAPTURES / "gpus.cwd", "3", folder, "4"], check=True)
+            whole, some, one = cw.open(folder), cw.open(folder, ranks=[0, 2]), cw.open(folder, ranks=1)
+            self.assertEqual(set(some.ranges()["rank"]), {"0", "2"})
+            self.assertEqual(list(one.ranges()["rank"]), ["1"] * 4)
+            self.assertEqual(list(one.ranges(ranks="2")["rank"]), ["2"] * 4)
+            self.assertEqual(one.kernels()["launches"].sum(), 4)
+            self.assertEqual(str(cw.diff(one, one)), str(cw.diff(whole, whole, ranks="1")))
+            with self.assertRaisesRegex(cw.UsageError, "found captures of the ranks"):
+                cw.diff(one, whole)
+            self.assertEqual(str(cw.ranks([folder])), str(cw.ranks(folder)))
 
     def test_page_of_a_capture(self):
         for name, shown in (("transformer", "<th title=\"\">limited by</th>"), ("trace_train", "launches"),
