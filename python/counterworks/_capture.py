@@ -195,7 +195,7 @@ class Capture:
 
     def _chip_handle(self) -> Any:
         chip = self._open_chip()
-        return chip._handle if chip else ffi.NULL
+        return ffi.NULL if chip is None else chip._handle
 
     def view(self, form: str = "TABLE", **request: Any) -> View:
         """A view of some rows: by="kernel", top=10, sort="share", filter=["share > 0.05"], metrics=[...],
@@ -263,6 +263,8 @@ class Capture:
                            "region_ns": region_ns})
         check(library.counterworks_evaluate, self.handle, self._chip_handle(), words.array, words.count, options,
               ffi.cast("double *", values.ctypes.data), ffi.cast("int8_t *", statuses.ctypes.data))
+        if self._chip is not None:
+            self._chip._warn()
         return values, statuses
 
 

@@ -60,10 +60,15 @@ class Chip(collections.abc.Mapping):
 
     def _listed(self, function: Callable, *arguments: Any) -> list[str]:
         """Names that a function of the library takes from the chip. Its notices become warnings."""
-        self._told.clear()
         names = listed(lambda take: check(function, self._handle, *arguments, take, ffi.NULL))
-        warn(self._told)
+        self._warn()
         return names
+
+    def _warn(self) -> None:
+        """Gives the notices of calls with the chip as warnings."""
+        lines = self._told[:]
+        del self._told[:len(lines)]
+        warn(lines)
 
     def __repr__(self) -> str:
         return f"<counterworks.Chip {self.name}>"
