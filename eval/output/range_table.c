@@ -436,6 +436,7 @@ enum cw_status cw_ranges_print(const struct cw_result *result, const struct cw_o
 
 struct record {
     struct cw_range of;
+    int64_t start, end;
     uint32_t range, device, passes;
     const char *nvtx, *replay, *scope, *rank;
     const uint32_t *grid, *block;
@@ -470,7 +471,10 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
     const struct cw_range *g = cw_result_range(r, (uint32_t)i);
     if (!g)
         return (struct cw_output_row){0};
+    const bool timed = g->start_ns || g->end_ns;
     c->one = (struct record){.of = *g,
+                             .start = timed ? (int64_t)g->start_ns : INT64_MIN,
+                             .end = timed ? (int64_t)g->end_ns : INT64_MIN,
                              .range = r->numbers ? r->numbers[r->ranges[i]] : r->ranges[i],
                              .device = r->data->devices[g->device].index,
                              .passes = timed_passes(r, g),
@@ -495,9 +499,9 @@ static const struct cw_output_column columns[] = {
     {"range", CW_CELL_U32, CW_TO_FILES, offsetof(struct record, range)},
     {"name", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.name)},
     {"kernel", CW_CELL_TEXT, CW_TO_FILES, offsetof(struct record, of.kernel)},
-    {"host_start_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.start_ns), .units = CW_OUTPUT_DATE,
+    {"host_start_ns", CW_CELL_SIGNED, CW_TO_HDF5, offsetof(struct record, start), .units = CW_OUTPUT_DATE,
      .long_name = "when the host began the call that launched it, or opened the user range"},
-    {"host_end_ns", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.end_ns), .units = CW_OUTPUT_DATE,
+    {"host_end_ns", CW_CELL_SIGNED, CW_TO_HDF5, offsetof(struct record, end), .units = CW_OUTPUT_DATE,
      .long_name = "when that call returned, or when all that the user range launched was done"},
     {"context", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.context)},
     {"stream", CW_CELL_U64, CW_TO_HDF5, offsetof(struct record, of.stream)},
@@ -512,8 +516,8 @@ static const struct cw_output_column columns[] = {
     {"rank", CW_CELL_TEXT, CW_TO_CSV | CW_TO_HDF5, offsetof(struct record, rank)},
     {"grid", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, grid), &cw_output_xyz},
     {"block", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, block), &cw_output_xyz},
-    {"host_start_ns", CW_CELL_I64, CW_TO_CSV | CW_TO_JSON, offsetof(struct record, of.start_ns)},
-    {"host_end_ns", CW_CELL_I64, CW_TO_CSV | CW_TO_JSON, offsetof(struct record, of.end_ns)},
+    {"host_start_ns", CW_CELL_SIGNED, CW_TO_CSV | CW_TO_JSON, offsetof(struct record, start)},
+    {"host_end_ns", CW_CELL_SIGNED, CW_TO_CSV | CW_TO_JSON, offsetof(struct record, end)},
     {"attributes", CW_CELL_ATTRIBUTES, CW_TO_JSON, offsetof(struct record, of)},
 };
 
