@@ -108,9 +108,9 @@ class View:
         """The statuses of a metric of the first table, or of all."""
         return self.table.statuses(metric)
 
-    def to_dataframe(self) -> pandas.DataFrame:
-        """The first table as a pandas DataFrame."""
-        return self.table.to_dataframe()
+    def to_dataframe(self, statuses: bool = False) -> pandas.DataFrame:
+        """The first table as a pandas DataFrame (Table.to_dataframe)."""
+        return self.table.to_dataframe(statuses)
 
     def to_xarray(self) -> xarray.Dataset:
         """The first table as an xarray Dataset."""

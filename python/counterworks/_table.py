@@ -158,8 +158,9 @@ class Table:
             return None
         return self._of_metrics(self._read_metrics(spreads=np.float64)[0])
 
-    def to_dataframe(self) -> pandas.DataFrame:
-        """A pandas DataFrame. attrs["units"] has the units, and attrs["statuses"] a frame of the statuses of values."""
+    def to_dataframe(self, statuses: bool = False) -> pandas.DataFrame:
+        """A pandas DataFrame, whose attrs["units"] has the units. With `statuses` a column METRIC_status behind each
+        metric has the status of its values, a Categorical of STATUSES."""
         import pandas
 
         data = {}
@@ -172,11 +173,12 @@ class Table:
                 data[name][array == _UNKNOWN] = pandas.NA
             else:
                 data[name] = array
-        data.update({name: self[name] for name in self.metrics})
+        for name in self.metrics:
+            data[name] = self[name]
+            if statuses:
+                data[name + "_status"] = pandas.Categorical.from_codes(self.statuses(name), list(STATUSES.values()))
         frame = pandas.DataFrame(data)
         frame.attrs["units"] = {c.name: c.unit for c in (*self.columns.values(), *self.metrics.values()) if c.unit}
-        frame.attrs["statuses"] = pandas.DataFrame(
-            {name: pandas.Categorical.from_codes(self.statuses(name), list(STATUSES.values())) for name in self.metrics})
         return frame
 
     def to_xarray(self) -> xarray.Dataset:

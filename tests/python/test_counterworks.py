@@ -14,6 +14,7 @@ import unittest
 import warnings
 
 import numpy as np
+import pandas
 import xarray
 
 import counterworks as cw
@@ -111,10 +112,14 @@ class Values(unittest.TestCase):
         self.assertIn("launches", str(trace.view(kinds="kernel")))
 
     def test_frames(self):
-        frame = cw.open(CAPTURES / "gemm.cwd").ranges(metrics=["dram__bytes_read.sum"]).to_dataframe()
+        ranges = cw.open(CAPTURES / "gemm.cwd").ranges(metrics=["dram__bytes_read.sum"])
+        frame = ranges.to_dataframe()
         self.assertEqual(frame["dram__bytes_read.sum"][0], 4864)
         self.assertEqual(frame.attrs["units"]["dram__bytes_read.sum"], "bytes")
-        self.assertEqual(frame.attrs["statuses"]["dram__bytes_read.sum"][0], "ok")
+        self.assertNotIn("dram__bytes_read.sum_status", frame)
+        self.assertEqual(ranges.to_dataframe(statuses=True)["dram__bytes_read.sum_status"][0], "ok")
+        json.dumps(frame.attrs)  # as pandas does for Parquet
+        self.assertEqual(len(pandas.concat([frame, ranges.to_dataframe()])), 2 * len(frame))
 
     def test_names_of_a_table(self):
         kernels = cw.open(CAPTURES / "transformer.cwd").kernels(metrics=["dram__bytes_read.sum"])
