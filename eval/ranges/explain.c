@@ -302,6 +302,15 @@ static uint32_t explain_column(const struct explanation *e, const char *name)
     return CW_NONE;
 }
 
+/* Whether the file is of another profiler, which gives metrics in place of counters (eval/eval_plan.h). */
+static bool has_given(const struct cw_schema *schema)
+{
+    for (uint32_t i = 0; i < schema->counter_count; i++)
+        if (strchr(schema->counters[i].name, '.'))
+            return true;
+    return false;
+}
+
 static enum cw_status explain_needed(const struct explanation *e, bool **needed)
 {
     bool *held = cw_arena_alloc(e->arena, e->chip->counter_count, sizeof *held);
@@ -313,6 +322,8 @@ static enum cw_status explain_needed(const struct explanation *e, bool **needed)
     for (uint32_t i = 0; i < e->count; i++) /* none without a known formula */
         if (cw_metric_needs(&needs, &e->list[i], NULL) == CW_ERR_NOMEM)
             return cw_error_nomem(e->err);
+    for (uint32_t i = 0; has_given(&e->data->schema) && i < e->chip->counter_count; i++)
+        (*needed)[i] = (*needed)[i] && explain_column(e, e->chip->counters[i].name) != CW_NONE;
     return CW_OK;
 }
 

@@ -35,3 +35,5 @@ unit dram__bytes_read.sum.per_second byte/second 1.5 Gbyte/second 1.5 GB/s 1.5 T
 unit sm__cycles_elapsed.avg.per_second hz 1.5 Ghz 1.5 GHz 1.5 MHz 1.5 Hz 1.5 cycle/nsecond 1.5 cycle/usecond 1.5
 unit smsp__inst_executed.sum inst 1 Kinst 1 kinst 1 Minst 1 Ginst 1
 unit gpu__time_duration.sum ns 1 nsecond 1 us 1 msecond 1 s 1 minute 1 hour 1
+echo == a metric of its own needs no counters
+metric-eval explain "$SOURCE/tests/foreign/ncu_metrics.csv" dram__bytes_read.sum --range 0
