@@ -37,12 +37,13 @@ static bool is_called(const struct cw_range *range, const char *name)
 }
 
 /* Reports further ranges behind the first. Other launches of its kernel are a notice; other kernels are an error, if
- * the request selects ranges. */
+ * the request selects ranges or kernels. */
 static enum cw_status tell_others(const struct cw_view_input *in, const bool *keep, uint32_t first)
 {
     enum { LISTED = 5, SHOWN = 48 };
     const struct cw_counter_data *data = &in->capture->data;
-    const bool asked = cw_selection_option(in->request) != NULL;
+    const struct counterworks_request *r = in->request;
+    const bool asked = r->ranges || r->kernels.count || r->excluded.count;
     const char *names[LISTED + 1] = {cw_launch_of(data, first)->name};
     uint32_t kept = 0, listed = 1;
     char list[LISTED * (SHOWN * 4 + 16)], shown[CW_SHORT_SIZE];

@@ -261,20 +261,23 @@ class Capture:
         options = ffi.new("struct counterworks_evaluate_options *",
                           {"size": ffi.sizeof("struct counterworks_evaluate_options"), "frame_ns": frame_ns,
                            "region_ns": region_ns})
-        check(library.counterworks_evaluate, self.handle, self._chip_handle(), words.array, words.count, options,
-              ffi.cast("double *", values.ctypes.data), ffi.cast("int8_t *", statuses.ctypes.data))
-        if self._chip is not None:
-            self._chip._warn()
+        try:
+            check(library.counterworks_evaluate, self.handle, self._chip_handle(), words.array, words.count, options,
+                  ffi.cast("double *", values.ctypes.data), ffi.cast("int8_t *", statuses.ctypes.data))
+        finally:
+            if self._chip is not None:
+                self._chip._warn()
         return values, statuses
 
 
 def _of_ranks(request: dict, *captures: Capture) -> dict:
     """A request for the ranks that the captures were opened for."""
-    asked = {capture._ranks for capture in captures}
-    if "ranks" in request or asked == {None}:
+    asked = {capture._ranks for capture in captures if capture.profiler in ("ranges", "trace")}
+    if "ranks" in request or asked <= {None}:
         return request
     if len(asked) > 1:
-        raise UsageError(f"found captures of the ranks {' and '.join(map(str, asked))}, expected one `ranks` for both")
+        raise UsageError(f"found captures of the ranks {' and '.join(map(str, asked))}, expected one `ranks` for both; "
+                         "ranks=None takes all that was read")
     return {"ranks": asked.pop(), **request}
 
 
@@ -352,6 +355,7 @@ def join(trace: Union[Capture, Path], capture: Union[Capture, Path], samples: Un
 
 def ranks(*paths: Union[Path, Iterable[Path]], **request: Any) -> View:
     """How the ranks of a parallel job differ: of files or a folder."""
-    words, first = Words(_files(paths)), open(*paths)
+    files = _files(paths)
+    words, first = Words(files), open(*files)
     return View(library.counterworks_ranks, (words.array, words.count, first._chip_handle()), _Request(**request),
                 first.source, (first, first._chip, words))

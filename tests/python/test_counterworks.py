@@ -218,7 +218,11 @@ class Questions(unittest.TestCase):
             self.assertEqual(str(cw.diff(one, one)), str(cw.diff(whole, whole, ranks="1")))
             with self.assertRaisesRegex(cw.UsageError, "found captures of the ranks"):
                 cw.diff(one, whole)
+            self.assertEqual(str(cw.diff(one, whole, ranks=None)), str(cw.diff(whole, whole)))
             self.assertEqual(str(cw.ranks([folder])), str(cw.ranks(folder)))
+            self.assertEqual(str(cw.ranks(path for path in [folder])), str(cw.ranks(folder)))
+            self.assertIn("sm__cycles_active.avg", str(one.explain("sm__cycles_active.avg")))
+        self.assertIn("samples", str(cw.open(CAPTURES / "pc_gemm.cwd", ranks=0).view("LIST")))
 
     def test_page_of_a_capture(self):
         for name, shown in (("transformer", "<th title=\"\">limited by</th>"), ("trace_train", "launches"),
