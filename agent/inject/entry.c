@@ -625,6 +625,7 @@ static void forked(void)
     cw_trace_nvtx_forget();
     cw_trace_openmp_forget();
     cw_trace_buffers_renew();
+    cw_counters_renew();
     cw_attach_leave();
     cw_pinned_forget();
     self->forked = self->forked || cw_wire->tried;

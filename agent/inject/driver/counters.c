@@ -164,6 +164,12 @@ void cw_counters_open(void (*wanted)(const char *pci))
     pthread_mutex_unlock(&self->lock);
 }
 
+void cw_counters_renew(void)
+{
+    pthread_mutex_init(&self->lock, NULL);
+    self->watched = false;
+}
+
 void cw_counters_close(void)
 {
     pthread_mutex_lock(&self->lock);

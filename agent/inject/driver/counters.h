@@ -18,6 +18,8 @@
 /* Opens the file. Without the file no process waits. A thread then calls `wanted`, with the lock held, repeatedly for
  * each GPU whose counters this process has while another waits, until they are given back. */
 void cw_counters_open(void (*wanted)(const char *pci));
+/* For a forked child, which has no thread of ours. */
+void cw_counters_renew(void);
 /* Closes it, for another agent's. */
 void cw_counters_close(void);
 

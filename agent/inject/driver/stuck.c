@@ -41,6 +41,6 @@ static void *look(void *user)
 
 void cw_stuck_watch(void)
 {
-    if (!atomic_exchange(&self->watched, true))
-        cw_inject_start_thread(look, NULL);
+    if (!self->told && !atomic_exchange(&self->watched, true) && !cw_inject_start_thread(look, NULL))
+        self->watched = false;
 }
