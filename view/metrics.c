@@ -365,20 +365,24 @@ static const char **each_once(const char *const *names, size_t *count, struct cw
     return once;
 }
 
+static enum cw_status evaluate_once(struct cw_result *result, const struct cw_view_input *in,
+                                    const struct cw_counter_data *groups, const char *const *names, size_t count)
+{
+    const char **once = each_once(names, &count, in->arena);
+    return once ? cw_view_evaluate_names(result, in, groups, once, count) : cw_error_nomem(in->err);
+}
+
 enum cw_status cw_view_evaluate_wanted(struct cw_result *result, const struct cw_view_input *in,
                                        const struct cw_counter_data *groups)
 {
     const struct cw_schema *plan = &in->capture->data.schema;
     const struct counterworks_names *named = &in->request->metrics;
-    size_t count = named->count;
     if (in->request->every)
         return cw_view_evaluate_names(result, in, groups, NULL, 0);
-    if (count) {
-        const char **once = each_once(named->names, &count, in->arena);
-        return once ? cw_view_evaluate_names(result, in, groups, once, count) : cw_error_nomem(in->err);
-    }
+    if (named->count)
+        return evaluate_once(result, in, groups, named->names, named->count);
     CW_TRY(check_planned(in, groups));
-    return cw_view_evaluate_names(result, in, groups, plan->metrics, plan->metric_count);
+    return evaluate_once(result, in, groups, plan->metrics, plan->metric_count);
 }
 
 enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct cw_view_input *in,
@@ -399,7 +403,7 @@ enum cw_status cw_view_evaluate_planned(struct cw_result *result, const struct c
         for (size_t i = 0; i < set.metric_count && count < planned + MOST; i++)
             if (!cw_view_has_name(plan->metrics, planned, set.metrics[i]))
                 names[count++] = set.metrics[i];
-    return cw_view_evaluate_names(result, in, groups, names, count);
+    return evaluate_once(result, in, groups, names, count);
 }
 
 enum cw_status cw_view_select_names(struct cw_result *result, const struct cw_view_input *in, const char *const *names,
