@@ -521,7 +521,7 @@ int cw_usage_run(int argc, char **argv, const struct cw_usage_command *table, si
         return run_command(command, argc, argv);
     const bool all = strcmp(wanted, "--help=all") == 0;
     if (all || strcmp(wanted, "--help") == 0 || strcmp(wanted, "-h") == 0 || strcmp(wanted, "-?") == 0 ||
-        (strcmp(wanted, "help") == 0 && argc == 2))
+        (strcmp(wanted, "help") == 0 && (argc != 3 || *argv[2] == '-')))
         print_commands(table, count, about, example, all);
     else if (strcmp(wanted, "--version") == 0 || strcmp(wanted, "-V") == 0)
         cw_text_print(stdout, "%s\n", argp_program_version);

@@ -136,7 +136,7 @@ enum cw_status cw_ndjson_write(FILE *out, const void *output, struct cw_error *e
  * as datasets of compounds: /pc/samples, /pc/batches, /sass/records and /sass/values.
  *
  * The groups are range; group, of groups of ranges; pm (time_start has an attribute clock: "CLOCK_REALTIME" or "GPU")
- * and launch (ns of CLOCK_REALTIME); pc, with the dimension sample, and pc/batch; sass, with the dimension record for
+ * and launch (with the same clock); pc, with the dimension sample, and pc/batch; sass, with the dimension record for
  * all columns but value, which has instance. */
 enum cw_status cw_hdf5_write(const struct cw_output *output, const char *path, struct cw_error *err);
 

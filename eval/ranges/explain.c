@@ -322,7 +322,8 @@ static enum cw_status explain_needed(const struct explanation *e, bool **needed)
     for (uint32_t i = 0; i < e->count; i++) /* none without a known formula */
         if (cw_metric_needs(&needs, &e->list[i], NULL) == CW_ERR_NOMEM)
             return cw_error_nomem(e->err);
-    for (uint32_t i = 0; has_given(&e->data->schema) && i < e->chip->counter_count; i++)
+    const bool given = has_given(&e->data->schema);
+    for (uint32_t i = 0; given && i < e->chip->counter_count; i++)
         (*needed)[i] = (*needed)[i] && explain_column(e, e->chip->counters[i].name) != CW_NONE;
     return CW_OK;
 }

@@ -2,6 +2,7 @@
 C=$SOURCE/data/captures
 metric-eval export "$C/nvtx_runs.cwd" --format csv --tidy -o run.csv
 metric-eval export "$C/nvtx_runs.cwd" --format ndjson | tee run.ndjson | "$SOURCE/tests/support/follows_schema" "$SOURCE/data/schemas/rows.schema.json" --lines
+metric-eval export "$SOURCE/tests/foreign/ncu_raw.csv" --format ndjson 2>/dev/null | "$SOURCE/tests/support/follows_schema" "$SOURCE/data/schemas/rows.schema.json" --lines
 for capture in pm_gemm pc_gemm sass_gemm; do
     metric-eval export "$C/$capture.cwd" --format ndjson | "$SOURCE/tests/support/follows_schema" "$SOURCE/data/schemas/rows.schema.json" --lines
     metric-eval export "$C/$capture.cwd" --format csv | sed 1q

@@ -18,7 +18,7 @@ while read -r command; do
 done <commands
 counterworks doctor --help=most 2>&1 | head -n 1
 for words in -h "help plan" "plan -h" "capture -h"; do counterworks $words | head -n 1; done
-metric-eval help merge | head -n 1; counterworks help marge; echo "status $?"
+metric-eval help merge | head -n 1; counterworks help marge; echo "status $?"; counterworks help --help | head -n 1
 # without a command, and misspelt
 counterworks; echo "status $?"
 counterworks explian run.cwd metric; echo "status $?"
