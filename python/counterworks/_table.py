@@ -41,7 +41,8 @@ class Table:
     """Rows by columns, and a value with a status of each metric.
 
     table["total_ns"] is the array of a column, and table["sm__warps_active.avg"] that of a metric: NaN where it is
-    missing. As of a DataFrame, `in` and iterating are of these names, and len is the number of rows. statuses(metric) has the status of each value, 0 for ok, as in STATUSES. Reads the view when first asked."""
+    missing. As of a DataFrame, `in` and iterating are of these names, and len is the number of rows. statuses(metric) has
+    the status of each value, 0 for ok, as in STATUSES. Reads the view when first asked."""
 
     def __init__(self, view: View, index: int) -> None:
         info = ffi.new("struct counterworks_table *", {"size": ffi.sizeof("struct counterworks_table")})
@@ -52,9 +53,7 @@ class Table:
         self.has_spread = bool(info.spread)
         self._metric_count = info.metric_count
         self.columns = {c.name: c for c in map(self._column, range(info.column_count))}
-        self.metrics: dict[str, Column] = {}
-        for metric in map(self._metric, range(info.metric_count)):
-            self.metrics.setdefault(metric.name, metric)  # the library may have a name twice
+        self.metrics = {m.name: m for m in map(self._metric, range(info.metric_count))}
         self._arrays: dict[str, np.ndarray] = {}
         self._values: Optional[list[np.ndarray]] = None
 
