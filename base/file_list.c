@@ -52,12 +52,6 @@ static bool is_no_file(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-static bool ends_in(const char *name, const char *suffix)
-{
-    const size_t size = strlen(name), end = strlen(suffix);
-    return size > end && strcmp(name + size - end, suffix) == 0;
-}
-
 static int as_people_count(const void *a, const void *b)
 {
     return strverscmp(*(char *const *)a, *(char *const *)b);
@@ -88,7 +82,7 @@ static enum cw_status add_folder(struct growing *g, const char *folder)
     if (!dir)
         return cw_error_set(g->err, CW_ERR_IO, "%s: cannot open: %s", folder, strerror(errno));
     for (struct dirent *entry; status == CW_OK && (errno = 0, entry = readdir(dir));) {
-        if (entry->d_name[0] == '.' || !ends_in(entry->d_name, g->suffix))
+        if (entry->d_name[0] == '.' || !cw_text_ends_in(entry->d_name, g->suffix))
             continue;
         const char *path =
             cw_arena_printf(g->arena, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", entry->d_name);

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -160,6 +159,12 @@ static size_t columns_of(const char *text, size_t n)
         text += c.length;
         n -= c.length;
     }
+}
+
+bool cw_text_ends_in(const char *text, const char *end)
+{
+    const size_t length = strlen(text), of_end = strlen(end);
+    return length >= of_end && strcmp(text + length - of_end, end) == 0;
 }
 
 size_t cw_text_columns(const char *text)

@@ -9,6 +9,7 @@
 #define CW_BASE_TEXT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -27,6 +28,8 @@ void cw_text_put(FILE *out, enum cw_text_kind kind, const char *text);
 /* Writes a paragraph as CW_TEXT_LINE at `column` of the current line. A word that would go beyond `width` columns
  * begins a new line, indented to `column`; width 0: one line. Writes no end of line behind the paragraph. */
 void cw_text_put_words(FILE *out, const char *text, size_t length, unsigned column, unsigned width);
+/* Whether a text ends in another, or is it. */
+bool cw_text_ends_in(const char *text, const char *end);
 /* Columns of the terminal behind a descriptor; 0: no terminal, or unknown. */
 unsigned cw_text_width(int fd);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "foreign/chrome_trace.h"
 #include "foreign/ncu_csv.h"
@@ -22,12 +23,6 @@ enum cw_foreign cw_foreign_kind(const void *head, size_t size)
     return cw_ncu_begins(head, size) ? CW_FOREIGN_NCU : CW_FOREIGN_NONE;
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-    const size_t length = strlen(name), of_end = strlen(end);
-    return length >= of_end && strcmp(name + length - of_end, end) == 0;
-}
-
 /* Files that need another program first: by their first bytes, else by the name. */
 static enum cw_status refuse_known(const struct cw_input *input, const char *head, struct cw_error *err)
 {
@@ -40,7 +35,7 @@ static enum cw_status refuse_known(const struct cw_input *input, const char *hea
                  {NULL, ".qdrep", "a report of nsys, expected its database: nsys export --type sqlite ", ""}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].head ? memcmp(head, known[i].head, strlen(known[i].head)) == 0
-                          : ends_in(input->name, known[i].end))
+                          : cw_text_ends_in(input->name, known[i].end))
             return cw_error_set(err, CW_ERR_INPUT, "%s: found %s%s%s", input->name, known[i].found, input->name,
                                 known[i].behind);
     return CW_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "lib/views.h"
 #include "view/kind.h"
 
@@ -150,8 +151,7 @@ static enum counterworks_cell cell_type(enum cw_cell_type type)
 static const char *unit_of(const struct cw_lib_table *t, const struct cw_lib_column *c)
 {
     const char *name = c->cell->name, *units = cw_output_units(t->of, c->about);
-    const size_t length = strlen(name);
-    return units ? units : length > 3 && strcmp(name + length - 3, "_ns") == 0 ? "ns" : "";
+    return units ? units : cw_text_ends_in(name, "_ns") ? "ns" : "";
 }
 
 void counterworks_view_column(const struct counterworks_view *view, size_t table, size_t column,

@@ -195,3 +195,9 @@ Test(text, words_begin_lines_where_they_would_go_beyond)
     cr_expect_str_eq(words("\xc2\xb5\xc2\xb5 \xc2\xb5", 0, 4), "\xc2\xb5\xc2\xb5 \xc2\xb5");
     cr_expect_str_eq(words("", 4, 4), "");
 }
+
+Test(text, ends_in)
+{
+    cr_expect(cw_text_ends_in("run.cwd", ".cwd") && cw_text_ends_in(".cwd", ".cwd") && cw_text_ends_in("run", ""));
+    cr_expect(!cw_text_ends_in("cwd", ".cwd") && !cw_text_ends_in("run.cwd.gz", ".cwd") && !cw_text_ends_in("", "x"));
+}

@@ -8,6 +8,7 @@
 
 #include "agent/backend/lacking.h"
 #include "agent/common/file_name.h"
+#include "base/text.h"
 #include "image/limit_index.h"
 
 enum { FEW_INSTANCES = 4, MIXED = UINT32_MAX };
@@ -151,17 +152,11 @@ enum { COUNTED, TIME, ELAPSED, ACTIVE };
 /* Derived counters may have lower peaks than their terms, so all counters stay well below their peaks. */
 static const double cycles_a_ns = 1.98, least_active = 0.85, most_used = 0.2;
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t length = strlen(name), of_end = strlen(end);
-    return length >= of_end && strcmp(name + length - of_end, end) == 0;
-}
-
 static uint8_t kind_of(const char *name)
 {
     return strncmp(name, "gpu__time_duration", strlen("gpu__time_duration")) == 0 ? TIME
-           : ends_with(name, "__cycles_elapsed")                                  ? ELAPSED
-           : ends_with(name, "__cycles_active")                                   ? ACTIVE
+           : cw_text_ends_in(name, "__cycles_elapsed")                            ? ELAPSED
+           : cw_text_ends_in(name, "__cycles_active")                             ? ACTIVE
                                                                                   : COUNTED;
 }
 
@@ -269,7 +264,7 @@ double cw_sim_model_count(const struct cw_sim_model *m, const struct cw_sim_mome
         return count;
     double most = cw_sim_model_count(m, at, m->parents[counter], instance),
            share = fraction(at->key ^ m->plan->raws[c->raws[0]]);
-    return fmin(count, floor(most * (ends_with(c->name, "_hit") ? 0.1 + 0.8 * share : 0.05 + 0.15 * share)));
+    return fmin(count, floor(most * (cw_text_ends_in(c->name, "_hit") ? 0.1 + 0.8 * share : 0.05 + 0.15 * share)));
 }
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
