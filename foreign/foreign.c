@@ -54,7 +54,9 @@ static enum cw_status find_kind(enum cw_foreign *kind, const struct cw_input *in
     if (memcmp(first, CW_FILE_HEAD_CAPTURE, FIRST) == 0)
         return CW_OK;
     char *head = malloc(size);
-    enum cw_status status = head ? cw_input_read(input, 0, size, head, err) : cw_error_nomem(err);
+    if (!head)
+        return cw_error_nomem(err);
+    enum cw_status status = cw_input_read(input, 0, size, head, err);
     if (status == CW_OK)
         *kind = cw_foreign_kind(head, size);
     if (status == CW_OK && *kind == CW_FOREIGN_NONE)

@@ -27,5 +27,5 @@ endif()
 
 # Analyzers of code: what the last commits changed here, all by ./run analyze.
 add_test(NAME trust/analyzers COMMAND ${trust}/run_analyzers ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${trust}/analyzers.txt
-                                      --last 10)
+                                      --last 100)
 set_tests_properties(trust/analyzers PROPERTIES SKIP_RETURN_CODE 77)
