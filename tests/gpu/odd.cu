@@ -3,6 +3,8 @@
 //   managed   kernels and the host write 4 GB of managed memory in turn           ipc      a child process writes the parent's memory
 //   pool      memory comes from a pool and goes back, in four streams             host     functions of the host between kernels
 //   grid      cooperative launches                                                nested   kernels that launch kernels
+//   reset     the device is reset between its kernels, with a stream and an event
+//   workers   a server without CUDA forks 24 workers or a given number, eight at a time; each launches four kernels
 //   many      a million launches of an empty kernel; says on stderr by how many KB the process grew over the last 90 %
 //   oversubscribed  kernels go through more managed memory than the GPU has left
 //   transfers sets and copies of every form stand between kernels, and the host writes anew what they came from
@@ -292,6 +294,63 @@ static unsigned long long nested()
     return sum_of(a, 1024);
 }
 
+static unsigned long long reset()
+{
+    unsigned long long result = 0;
+    for (int round = 0; round < 3; round++) {
+        cudaStream_t stream;
+        cudaEvent_t event;
+        CHECK(cudaStreamCreate(&stream));
+        CHECK(cudaEventCreate(&event));
+        unsigned *a = make(1 << 16);
+        step<<<64, 256, 0, stream>>>(a, 1 << 16, round);
+        CHECK(cudaEventRecord(event, stream));
+        CHECK(cudaDeviceSynchronize());
+        result = result * 31 + sum_of(a, 1 << 16);
+        CHECK(cudaDeviceReset());
+    }
+    return result;
+}
+
+static unsigned long long work(int number)
+{
+    unsigned *a = make(1 << 16);
+    for (int k = 0; k < 3; k++)
+        step<<<64, 256>>>(a, 1 << 16, number + k);
+    return sum_of(a, 1 << 16);
+}
+
+static unsigned long long workers(int count)
+{
+    int ends[2], running = 0;
+    unsigned long long result = 0, one;
+    if (pipe(ends) != 0)
+        exit(1);
+    for (int i = 0; i < count || running > 0;) {
+        if (i < count && running < 8) {
+            pid_t child = fork();
+            if (child < 0)
+                exit(1);
+            if (child == 0) {
+                one = work(i);
+                exit(write(ends[1], &one, sizeof one) == sizeof one ? 0 : 1);
+            }
+            i++, running++;
+            continue;
+        }
+        int status;
+        if (wait(&status) < 0 || status != 0) {
+            fprintf(stderr, "odd: a worker ended with the status %d\n", status);
+            exit(1);
+        }
+        running--;
+        if (read(ends[0], &one, sizeof one) != sizeof one)
+            exit(1);
+        result += one; // in any order
+    }
+    return result;
+}
+
 static long resident_kb()
 {
     long all = 0, resident = 0;
@@ -409,10 +468,14 @@ int main(int argc, char **argv)
         unsigned long long (*run)();
     } kinds[] = {{"flag", flag}, {"pair", pair}, {"bigmem", bigmem}, {"managed", managed}, {"ipc", ipc},       {"pool", pool},
                  {"host", host}, {"gate", gate}, {"late", late}, {"grid", grid},     {"nested", nested},   {"remote", remote},
-                 {"oversubscribed", oversubscribed}, {"transfers", transfers}};
+                 {"oversubscribed", oversubscribed}, {"transfers", transfers}, {"reset", reset}};
     const char *kind = argc > 1 ? argv[1] : "";
     if (strcmp(kind, "many") == 0) {
         printf("odd: many %llu\n", many(argc > 2 ? atoi(argv[2]) : 1000000));
+        return 0;
+    }
+    if (strcmp(kind, "workers") == 0) {
+        printf("odd: workers %llu\n", workers(argc > 2 ? atoi(argv[2]) : 24));
         return 0;
     }
     for (const auto &k : kinds)

@@ -31,7 +31,8 @@ int main(int argc, char **argv)
     const int steps = argc > 3 ? atoi(argv[3]) : 4;
     void (*const kernels[])(unsigned *) = {first, second, third};
     const char *const names[] = {"first", "second", "third"};
-    Buffer<unsigned> a(blocks * threads);
+    // memory of zeros is restored without a copy
+    Buffer<unsigned> a(fill<unsigned>(blocks * threads, [](size_t i) { return static_cast<unsigned>(i) + 1; }));
     unsigned sum = 0;
     for (int part = 0; part < 3; part++) {
         std::this_thread::sleep_until(began + (part + 1) * gap);

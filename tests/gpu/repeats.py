@@ -1,5 +1,5 @@
-"""Programs of frameworks that repeat themselves, which --steady was not tuned to: repeats.py generate|gradients|autotune.
-The last line of standard output is the result."""
+"""Programs of frameworks that repeat themselves, which --steady was not tuned to: repeats.py KIND [STEPS].
+KIND is generate, gradients or autotune. The last line of standard output is the result."""
 import sys
 import warnings
 
@@ -55,7 +55,7 @@ def autotune():
     compiled = torch.compile(model, mode="max-autotune-no-cudagraphs")
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     x, y = torch.randn(256, 512, device="cuda"), torch.randn(256, 512, device="cuda")
-    for _ in range(3000):
+    for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 3000):
         optimizer.zero_grad()
         loss = torch.nn.functional.mse_loss(compiled(x), y)
         loss.backward()

@@ -15,6 +15,7 @@ static const struct cw_inject_mode *const mode = &cw_inject_pc;
 static const CUcontext context = (CUcontext)0x10, second = (CUcontext)0x20, third = (CUcontext)0x30;
 static CUcontext sampled_one; /* CUPTI fails to deliver samples of two contexts */
 static int launching, starts, stops, fetches, enabled;
+static bool by_hand, on; /* by_hand: the library starts and stops sampling, which is on now */
 static struct cw_filter_options filter = {.launch_count = UINT64_MAX};
 /* What CUPTI has sampled since it was last asked: five samples and two of them again of each. */
 static struct sampled {
@@ -35,12 +36,16 @@ static CUptiResult quiet(int *calls)
 static CUptiResult start(CUpti_PCSamplingStartParams *p)
 {
     cr_expect_eq(p->ctx, sampled_one);
+    cr_expect(by_hand && !on);
+    on = true;
     return quiet(&starts);
 }
 
 static CUptiResult stop(CUpti_PCSamplingStopParams *p)
 {
     cr_expect_eq(p->ctx, sampled_one);
+    cr_expect(by_hand && on);
+    on = false;
     return quiet(&stops);
 }
 
@@ -75,6 +80,7 @@ static CUptiResult enable(CUpti_PCSamplingEnableParams *p)
     enabled++;
     cr_expect_null(sampled_one);
     sampled_one = p->ctx;
+    by_hand = on = false;
     return p->ctx == context || p->ctx == second || p->ctx == third ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -84,6 +90,12 @@ static CUptiResult disable(CUpti_PCSamplingDisableParams *p)
     cr_expect_eq(p->ctx, sampled_one);
     sampled_one = NULL;
     return CUPTI_SUCCESS;
+}
+
+/* Whether CUPTI returns from a launch only when its kernel has ended. */
+static bool holds_up(void)
+{
+    return enabled && (on || !by_hand);
 }
 
 static CUptiResult count_reasons(CUpti_PCSamplingGetNumStallReasonsParams *p)
@@ -110,6 +122,8 @@ static CUptiResult attributes(CUpti_PCSamplingConfigurationInfoParams *p)
 {
     for (size_t i = 0; i < p->numAttributes; i++) {
         const CUpti_PCSamplingConfigurationInfo *a = &p->pPCSamplingConfigurationInfo[i];
+        if (a->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL)
+            by_hand = a->attributeData.enableStartStopControlData.enableStartStopControl;
         if (a->attributeType != CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON)
             continue;
         chosen_count = (uint32_t)a->attributeData.stallReasonData.stallReasonCount;
@@ -314,8 +328,9 @@ static bool sampled(bool waits)
     mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
     cw_in_flight_launch_entered();
     launching++;
-    bool held_up = enabled;
+    const bool held_up = holds_up();
     cr_expect(!held_up || !waits, "it never ends");
+    cr_expect(enabled || fetch_result, "CUPTI names no kernel that is loaded until sampling is enabled again");
     fake_profiler.busy = waits;
     launch_ends_of(&call);
     return held_up;
@@ -325,11 +340,11 @@ Test(pc, a_kernel_that_waits_for_the_host_is_never_held_up)
 {
     begin(NULL);
     cr_expect_not(sampled(true));
-    cr_expect_not(enabled, "it still runs");
+    cr_expect_not(holds_up(), "it still runs");
     cr_expect_not(sampled(true));
     fake_profiler.busy = false;
     launch_begins();
-    cr_expect(enabled, "sampling goes on");
+    cr_expect(holds_up(), "sampling goes on");
     launch_ends();
     end();
     cr_expect_not(enabled);
@@ -351,7 +366,7 @@ static bool sampled_beside(CUstream stream)
     mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &call);
     cw_in_flight_launch_entered();
     launching++;
-    const bool held_up = enabled;
+    const bool held_up = holds_up();
     launch_ends_of(&call);
     return held_up;
 }
@@ -365,16 +380,16 @@ Test(pc, what_is_behind_a_function_of_the_host_is_not_held_up)
     fake_names = names;
     launch_begins();
     launch_ends();
-    cr_expect(enabled);
+    cr_expect(holds_up());
     cr_assert(mode->wants(CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc));
     mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, &call);
     fake_profiler.busy = true;
     launch_begins();
-    cr_expect_not(enabled);
+    cr_expect_not(holds_up());
     launch_ends();
     fake_profiler.busy = false;
     launch_begins();
-    cr_expect(enabled, "sampling goes on");
+    cr_expect(holds_up(), "sampling goes on");
     launch_ends();
     end();
 }
@@ -394,7 +409,7 @@ Test(pc, a_kernel_that_does_not_wait_is_sampled_from_its_second_launch_on)
 {
     begin(NULL);
     cr_expect_not(sampled(false));
-    cr_expect(enabled);
+    cr_expect(holds_up());
     cr_expect(sampled(false));
     end();
 }
@@ -662,8 +677,9 @@ Test(pc, a_context_that_was_set_aside_gives_its_turn_away)
     begin(NULL);
     fake_names = names;
     mode->context_created(second, 0);
+    launch_in(context);
     mode->call_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, &call);
-    cr_expect_null(sampled_one);
+    cr_expect_not(holds_up());
     launch_in(second);
     cr_expect_eq(sampled_one, second);
     mode->context_destroyed(second);

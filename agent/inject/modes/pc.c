@@ -20,7 +20,7 @@ struct cw_sampled { /* a context under PC sampling */
     uint32_t device;
     bool held;        /* CUPTI has the address of `kept` */
     bool running;     /* enabled and able to sample */
-    bool started;     /* sampling now; without ranges CUPTI alone controls this */
+    bool started;     /* sampling now */
     bool given_up;    /* CUPTI delivers no more */
     bool waits;       /* another context of its device has its turn */
     bool launched;    /* it has launched beside others' turns */
@@ -29,7 +29,7 @@ struct cw_sampled { /* a context under PC sampling */
     uint64_t turn_ns; /* its last turn lasts until then, or its last try was then */
     uint64_t next_ns; /* not before this time another try */
     uint64_t last_ns; /* its last launch */
-    bool aside;       /* disabled for a launch that may wait */
+    bool aside;       /* stopped for a launch that may wait */
     uint32_t watched; /* correlation of such a launch, the first of its kernel; else 0 */
     uint64_t entered; /* number of launches before that one */
     uint8_t period;
@@ -75,6 +75,12 @@ static struct {
 static bool by_range(void)
 {
     return self->options.range || cw_gate->asked;
+}
+
+/* Whether the library starts and stops sampling in an enabled context; else CUPTI samples as long as it is enabled. */
+static bool by_hand(void)
+{
+    return by_range() || self->mode == CW_PC_SERIALIZED;
 }
 
 static bool setup(struct cw_reader *in)
@@ -194,7 +200,7 @@ static bool configure(struct cw_sampled *s)
                                        : CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
     list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
     list[n++].attributeData.samplingDataBufferData.samplingDataBuffer = &s->kept;
-    if (by_range()) {
+    if (by_hand()) {
         list[n].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL;
         list[n++].attributeData.enableStartStopControlData.enableStartStopControl = 1;
     }
@@ -264,10 +270,10 @@ static void enable(struct cw_sampled *s)
                  configure(s);
     s->period = ask_period(s);
     s->since_ns = cw_inject_now_ns();
-    if (!by_range())
+    if (!by_hand())
         s->started = s->running;
     else
-        self->late = true; /* started by the open ranges, once no launch is active */
+        self->late = true; /* started once no launch is active, where there is something to sample */
 }
 
 static void context_created(CUcontext context, uint32_t device)
@@ -470,7 +476,7 @@ static void flush(struct cw_sampled *s)
 static void pause(struct cw_sampled *s)
 {
     CUpti_PCSamplingStopParams params = {.size = CUpti_PCSamplingStopParamsSize, .ctx = s->context};
-    if (!by_range() || !s->started)
+    if (!by_hand() || !s->started)
         return;
     s->started = false;
     if (!cw_inject->over && CALL(cuptiPCSamplingStop, params))
@@ -481,7 +487,7 @@ static void stop(struct cw_sampled *s)
 {
     if (!s->running)
         return;
-    if (by_range())
+    if (by_hand())
         pause(s);
     else
         flush(s);
@@ -533,9 +539,9 @@ static void settle(uint32_t ranges)
 {
     const bool open = is_open(ranges);
     self->late = false;
-    for (uint32_t i = 0; by_range() && i < self->context_count && !cw_inject->over; i++) {
+    for (uint32_t i = 0; by_hand() && i < self->context_count && !cw_inject->over; i++) {
         const struct cw_sampled *s = self->contexts[i];
-        if (s->running && s->started != open)
+        if (s->running && !s->aside && s->started != open)
             self->late = !settle_one(s->context, open) || self->late;
     }
 }
@@ -621,16 +627,17 @@ static void gate_turned(bool open)
 
 /* ---- kernels that wait ------------------------------------------------------------------------------------------ */
 
-/* Disables sampling for a launch. In serialized mode CUPTI returns from a launch only when the kernel has ended, so a
+/* Stops sampling for a launch. In serialized mode CUPTI returns from a launch only when the kernel has ended, so a
  * kernel that waits for the program's next step would never end. So sampling is off around the first launch of each
- * kernel that is given host memory, and around all launches of a kernel that waits. */
+ * kernel that is given host memory, and around all launches of a kernel that waits. It stays enabled, because CUPTI
+ * names no kernel that is loaded until it is enabled again. */
 static void step_aside(CUcontext context, uint32_t correlation, bool known)
 {
     bool waited = cw_in_flight_wait(cw_in_flight_no_launch);
     struct cw_sampled *s = find(context);
     if (!s || !s->running || !waited || !may_call())
         return;
-    stop(s);
+    pause(s);
     s->aside = !s->given_up;
     s->watched = known ? 0 : correlation;
     s->entered = cw_in_flight->entered;
@@ -651,7 +658,8 @@ static bool step_back(CUcontext context, uint64_t limit_ns)
     struct cw_sampled *s = find(context);
     if (s && rests && s->aside && may_call() && !cw_inject->over) {
         s->aside = false;
-        enable(s);
+        if (is_open(cw_user_ranges_wanted_count()))
+            start(s);
     }
     return rests;
 }
@@ -701,7 +709,7 @@ static void begin_turn(struct cw_sampled *s)
             self->contexts[i]->missed = self->contexts[i]->gave = 0;
     s->waits = false;
     enable(s);
-    if (by_range())
+    if (by_hand())
         start(s);
     if (++self->turns == 2)
         cw_say("contexts of a GPU take turns: each is sampled for a part of its time");
@@ -806,7 +814,7 @@ static bool wants(CUpti_CallbackId id)
     return cw_stream_capture_follows(id) || (self->mode == CW_PC_SERIALIZED && cw_inject_blocks_stream(id));
 }
 
-/* Disables sampling before a host function in a stream, which may wait for the program: later launches would never
+/* Stops sampling before a host function in a stream, which may wait for the program: later launches would never
  * return either. */
 static void call_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
@@ -833,11 +841,12 @@ static void module_unloading(CUcontext context)
 static void finish_one(CUcontext context)
 {
     struct cw_sampled *s = find(context);
-    const bool rests = !s || !s->running || cw_idle_wait(context, end_patience_ns);
+    const uint64_t patience_ns = s && s->aside ? short_patience_ns : end_patience_ns; /* nothing is left of one aside */
+    const bool rests = !s || !s->running || cw_idle_wait(context, patience_ns);
     s = find(context);
     if (s && rests)
         stop(s);
-    else if (s && s->running)
+    else if (s && s->running && !s->aside)
         lose("the program");
     if (s)
         tell_missed(s);
