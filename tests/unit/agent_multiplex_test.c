@@ -494,6 +494,28 @@ Test(multiplex, a_pass_is_changed_behind_launches_of_other_threads)
     end();
 }
 
+static void end_context(void)
+{
+    mode->context_destroyed(context);
+}
+
+/* As where another thread ends the session while the launch waits. */
+Test(multiplex, a_launch_whose_context_goes_meanwhile_is_not_counted)
+{
+    begin();
+    const uint32_t other = begin_kernel(context, NULL, 1);
+    fake_profiler.meanwhile = end_context;
+    const uint32_t number = begin_kernel(context, NULL, 2);
+    cr_expect_null(fake_profiler.meanwhile, "it had to wait");
+    cr_expect(!fake_profiler.running && !fake_profiler.open);
+    end_kernel(context, NULL, number, CUDA_SUCCESS);
+    end_kernel(context, NULL, other, CUDA_SUCCESS);
+    mode->context_created(context, 0);
+    kernel(3);
+    end();
+    cr_expect_eq(fake_profiler.skipped, 0);
+}
+
 Test(multiplex, one_that_does_not_return_is_waited_for_once)
 {
     begin();

@@ -173,7 +173,7 @@ static bool make_ready(struct cw_collection *c, struct cw_pass_turn *t)
         if (!settings->user && !is_to_be_counted(c))
             return false;
     }
-    if (cw_inject->over || c->running)
+    if (cw_inject->over || !c->context || c->running) /* by now */
         return c->running;
     if (is_held_by_another(c)) {
         cw_collection_skip(c, "work of a context while another context of the same GPU was collected");

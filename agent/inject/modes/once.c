@@ -82,7 +82,7 @@ static const char *make_ready(struct cw_collection *c)
         return CW_WHY_WAITS;
     if (cw_stream_capture_is_under_way()) /* meanwhile */
         return CW_WHY_CAPTURED;
-    if (!c->running && !c->pending && !cw_inject->over)
+    if (!c->running && !c->pending && !cw_inject->over && c->context)
         cw_collection_arm(c, CW_COLLECT_ONCE);
     if (!c->running && c->kept_out)
         return c->kept_out;

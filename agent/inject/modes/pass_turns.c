@@ -107,6 +107,8 @@ bool cw_pass_is_strange(struct cw_pass_turn *t, bool may_wait)
 uint32_t cw_pass_ahead(const struct cw_collection *c, struct cw_pass_turn *t, bool may_wait)
 {
     const struct cw_turns_costs now = costs();
+    if (!t->turns.kinds) /* the context has gone since the launch was met */
+        return 0;
     cw_turns_set_pass(&t->turns, cw_collection_turn(c));
     uint32_t ahead = cw_turns_advance(&t->turns, &now), patched = 0;
     while (may_wait && patched < t->turns.passes && cw_collection_turn_patches(c, ahead + patched))

@@ -427,6 +427,8 @@ static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti
 {
     if (c->running && c->kind != CW_COLLECT_ONCE)
         cw_range_come_to_rest(c);
+    if (!c->context) /* by now */
+        return true;
     if (c->running && c->kind != CW_COLLECT_ONCE)
         return false;
     const uint64_t begin = cw_inject_now_ns();

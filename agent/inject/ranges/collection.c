@@ -730,6 +730,8 @@ static void tell_skipped(struct cw_collection *c)
 
 void cw_collection_skip(struct cw_collection *c, const char *why)
 {
+    if (!c->context) /* it has gone while a launch waited */
+        return;
     if (c->skipped && strcmp(c->why, why) != 0)
         tell_skipped(c);
     c->why = why;
