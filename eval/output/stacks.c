@@ -32,6 +32,8 @@ struct stacks {
     struct frame *frames;
     struct cw_arena *arena; /* of all that is here */
     bool enough;
+    bool nested; /* ranges of users, in which others may lie */
+    bool apart;  /* stacks of two devices are two */
 };
 
 static void add_frame(struct stacks *s, const char *text, size_t length)
@@ -66,6 +68,7 @@ static void add_range(struct stacks *s, const struct cw_groups *g, uint32_t i)
             add_frame(s, at, length);
         at += length + (at[length] == '/');
     }
+    s->nested = s->nested || !r->kernel[0];
     if (r->kernel[0] || !s->list[s->count].count)
         add_frame(s, r->name, strlen(r->name));
     s->count++;
@@ -96,31 +99,62 @@ static int compare_frames(const struct frame *a, const struct frame *b)
     return order ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-static int compare_stacks(const struct frame *frames, const struct stack *a, const struct stack *b)
+/* Of the frames that both have. */
+static int compare_common(const struct stacks *s, const struct stack *a, const struct stack *b)
 {
-    int order = 0;
+    int order = s->apart ? (a->device > b->device) - (a->device < b->device) : 0;
     for (uint32_t i = 0; i < a->count && i < b->count && !order; i++)
-        order = compare_frames(&frames[a->first + i], &frames[b->first + i]);
+        order = compare_frames(&s->frames[a->first + i], &s->frames[b->first + i]);
+    return order;
+}
+
+static int compare_stacks(const struct stacks *s, const struct stack *a, const struct stack *b)
+{
+    const int order = compare_common(s, a, b);
     return order ? order : (a->count > b->count) - (a->count < b->count);
 }
 
-static int by_stack(const void *a, const void *b, void *frames)
+static int by_stack(const void *a, const void *b, void *stacks)
 {
-    return compare_stacks(frames, a, b);
+    return compare_stacks(stacks, a, b);
 }
 
-/* Equal stacks become one. */
-static void fold(struct stacks *s)
+/* Of a range, flame graphs want the time that is in none of the ranges within it. In sorted stacks these follow it. */
+static void take_out_inner(struct stacks *s)
+{
+    size_t *outer = calloc(s->count + 1, sizeof *outer), depth = 0;
+    double *own = calloc(s->count + 1, sizeof *own);
+    s->enough = s->enough && outer && own;
+    for (size_t i = 0; i < s->count && s->enough; i++) {
+        own[i] += s->list[i].weight;
+        while (depth && compare_common(s, &s->list[outer[depth - 1]], &s->list[i]) != 0)
+            depth--;
+        if (depth)
+            own[outer[depth - 1]] -= s->list[i].weight;
+        outer[depth++] = i;
+    }
+    for (size_t i = 0; i < s->count && s->enough; i++)
+        s->list[i].weight = own[i] > 0 ? own[i] : 0;
+    free(outer);
+    free(own);
+}
+
+/* Equal stacks become one, each with the weight that is its own. */
+static enum cw_status fold(struct stacks *s, bool apart, struct cw_error *err)
 {
     size_t count = 0;
+    s->apart = apart;
     if (s->count)
-        qsort_r(s->list, s->count, sizeof *s->list, by_stack, s->frames);
+        qsort_r(s->list, s->count, sizeof *s->list, by_stack, s);
     for (size_t i = 0; i < s->count; i++)
-        if (count && compare_stacks(s->frames, &s->list[count - 1], &s->list[i]) == 0)
+        if (count && compare_stacks(s, &s->list[count - 1], &s->list[i]) == 0)
             s->list[count - 1].weight += s->list[i].weight;
         else
             s->list[count++] = s->list[i];
     s->count = count;
+    if (s->nested)
+        take_out_inner(s);
+    return s->enough ? CW_OK : cw_error_nomem(err);
 }
 
 /* Leaves out ranges of unknown or impossible time. */
@@ -160,7 +194,7 @@ enum cw_status cw_folded_write(FILE *out, const void *output, struct cw_error *e
     struct stacks s;
     enum cw_status status = make_stacks(&s, output, err);
     if (status == CW_OK)
-        fold(&s);
+        status = fold(&s, false, err);
     for (size_t i = 0; status == CW_OK && i < s.count; i++) {
         const struct stack *stack = &s.list[i];
         for (uint32_t f = 0; f < stack->count && status == CW_OK; f++) {
@@ -255,8 +289,8 @@ enum cw_status cw_speedscope_write(FILE *out, const void *output, struct cw_erro
     const struct cw_stacks_output *o = output;
     struct stacks s;
     enum cw_status status = make_stacks(&s, o, err);
-    if (status == CW_OK && !o->ranges)
-        fold(&s);
+    if (status == CW_OK && (s.nested || !o->ranges))
+        status = fold(&s, o->ranges, err);
     fputs("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\", \"exporter\": \"counterworks\", "
           "\"name\": ",
           out);

@@ -1,5 +1,5 @@
-/* Stacks for flame graphs. A stack of ranges is NVTX path and kernel, weighed in ns; a stack of PC samples is function,
- * line and stall reason, weighed in samples. */
+/* Stacks for flame graphs. A stack of ranges is NVTX path and kernel, weighed in ns, less those of the ranges within
+ * it; a stack of PC samples is function, line and stall reason, weighed in samples. */
 #ifndef CW_EVAL_OUTPUT_STACKS_H
 #define CW_EVAL_OUTPUT_STACKS_H
 
@@ -19,7 +19,8 @@ struct cw_stacks_output {
 
 /* A line for each stack: "step;forward;gemm 1234". Frames are text as CW_TEXT_FRAME. */
 enum cw_status cw_folded_write(FILE *out, const void *output, struct cw_error *err);
-/* The JSON that speedscope.app reads: ranges in their order, a profile for each device; samples as one profile. */
+/* The JSON that speedscope.app reads: launches in their order, or user ranges by path, a profile for each device;
+ * samples as one profile. */
 enum cw_status cw_speedscope_write(FILE *out, const void *output, struct cw_error *err);
 
 #endif

@@ -9,6 +9,8 @@ for capture in pm_gemm pc_gemm sass_gemm; do
 done
 metric-eval export "$C/nvtx_runs.cwd" --format folded >run.folded
 metric-eval export "$C/pc_gemm.cwd" --format folded >pc.folded
+metric-eval export "$C/nvtx_user.cwd" --format folded | sed 's/^/within another: /'
+metric-eval export "$C/nvtx_user.cwd" --format speedscope >user.json
 metric-eval export "$C/gpus.cwd" --format speedscope >run.json
 metric-eval export "$C/pc_gemm.cwd" --format speedscope >pc.json
 metric-eval export "$C/gpus.cwd" --format prometheus >run.prom
@@ -30,12 +32,13 @@ stacks = folded("run.folded")
 print("folded:", sum(weight for _, weight in stacks) == total, stacks[0], len(stacks) == len({tuple(s) for s, _ in stacks}))
 samples = folded("pc.folded")
 print("samples:", sum(weight for _, weight in samples), max(samples, key=lambda s: s[1]))
-for name in "run.json", "pc.json":
+for name in "run.json", "pc.json", "user.json":
     d = json.load(open(name))
     frames = d["shared"]["frames"]
     for p in d["profiles"]:
         assert len(p["samples"]) == len(p["weights"]) and all(i < len(frames) for s in p["samples"] for i in s)
-        print(name, p["name"], p["unit"], len(p["samples"]), abs(sum(p["weights"]) - p["endValue"]) < 1e-6, len(frames))
+        print(name, p["name"], p["unit"], len(p["samples"]), abs(sum(p["weights"]) - p["endValue"]) < 1e-6, len(frames),
+              p["endValue"] if name == "user.json" else "")
 name, value = r"[a-zA-Z_:][a-zA-Z0-9_:]*", r"(?:[+-]Inf|NaN|[-+0-9.e]+)"
 label = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\"n])*"'
 seen, typed = set(), []
