@@ -504,6 +504,12 @@ static uint32_t largest_group(const struct grouping *g)
     return most;
 }
 
+/* Whether a range and those within it are in one group. */
+static bool is_of_place(enum cw_group_by by)
+{
+    return by == CW_BY_DEVICE || by == CW_BY_RANK || by == CW_BY_STREAM;
+}
+
 /* False when out of memory. */
 static bool sum_up_all(struct grouping *g, double *room)
 {
@@ -517,7 +523,10 @@ static bool sum_up_all(struct grouping *g, double *room)
         find_places(g, group);
         if (!(group->name = name_group(g, group)))
             return false;
-        g->groups->total += time_of_its_own(g, group, nested);
+        const double own = time_of_its_own(g, group, nested);
+        if (nested && group->timed && is_of_place(g->groups->by))
+            group->total = own;
+        g->groups->total += own;
         timed = timed || group->timed;
     }
     if (g->groups->count && !timed)

@@ -39,7 +39,8 @@ struct cw_group {
     bool several_gpus, several_processes; /* among its ranges */
     uint64_t stream;                      /* of all its launches; UINT64_MAX: several, or none */
     /* ns; of ranges whose duration is known or estimated (`timed`), NaN without any; least, greatest and deviation of
-     * measured durations; deviation as of cw_sample_deviation */
+     * measured durations; deviation as of cw_sample_deviation. The total of a device, rank or stream leaves out nested
+     * user ranges, whose time another one of the group has. */
     uint32_t timed, measured;
     double total, mean, median, least, greatest, deviation;
 };

@@ -20,6 +20,7 @@ import json, sys
 step = [r for r in json.load(sys.stdin)["ranges"] if r["attributes"]["nvtx"].startswith("solve")]
 print(sum(r["metrics"][0]["value"] for r in step))'
 echo == ranges within others are in the time of these
+for by in device stream rank; do metric-eval "$SOURCE/data/captures/nvtx_user.cwd" --by $by -q | grep "ranges take"; done
 metric-eval "$SOURCE/data/captures/nvtx_user.cwd"
 metric-eval "$SOURCE/data/captures/nvtx_user.cwd" --range solve/ | head -n 4
 metric-eval "$SOURCE/data/captures/nvtx_levels.cwd" | head -n 6
