@@ -437,7 +437,7 @@ enum cw_status cw_ranges_print(const struct cw_result *result, const struct cw_o
 struct record {
     struct cw_range of;
     int64_t start, end;
-    uint32_t range, device, passes;
+    uint32_t range, device;
     const char *nvtx, *replay, *scope, *rank;
     const uint32_t *grid, *block;
 };
@@ -449,14 +449,6 @@ struct content {
     struct cw_output_table passes; /* across which the durations lie */
     uint32_t pass;
 };
-
-static uint32_t timed_passes(const struct cw_result *r, const struct cw_range *g)
-{
-    uint32_t timed = 0;
-    for (uint32_t i = 0; i < r->data->schema.pass_count; i++)
-        timed += !isnan(g->durations[i]);
-    return timed;
-}
 
 static const char *attribute(const struct cw_range *g, const char *key, const char *otherwise)
 {
@@ -477,7 +469,6 @@ static struct cw_output_row row(const struct cw_output_table *t, uint64_t i)
                              .end = timed ? (int64_t)g->end_ns : INT64_MIN,
                              .range = r->numbers ? r->numbers[r->ranges[i]] : r->ranges[i],
                              .device = r->data->devices[g->device].index,
-                             .passes = timed_passes(r, g),
                              .nvtx = attribute(g, "nvtx", ""),
                              .replay = attribute(g, "replay", ""),
                              .scope = attribute(g, "scope", "context"),
@@ -509,7 +500,6 @@ static const struct cw_output_column columns[] = {
     {"process", CW_CELL_U32, CW_TO_CSV | CW_TO_JSON | CW_TO_HDF5, offsetof(struct record, of.process)},
     {"context", CW_CELL_I64, CW_TO_JSON, offsetof(struct record, of.context)},
     {"stream", CW_CELL_I64, CW_TO_JSON, offsetof(struct record, of.stream)},
-    {"pass_count", CW_CELL_U32, CW_TO_HDF5, offsetof(struct record, passes)},
     {"nvtx", CW_CELL_TEXT, CW_TO_CSV | CW_TO_HDF5, offsetof(struct record, nvtx)},
     {"replay", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct record, replay)},
     {"scope", CW_CELL_TEXT, CW_TO_HDF5, offsetof(struct record, scope)},
@@ -561,9 +551,8 @@ enum cw_status cw_output_ranges(struct cw_output *o, const struct cw_result *r, 
         .spread = r->spread,
         .short_escapes = true,
         /* the other facts are coordinates of the values, by the convention of xarray */
-        .coordinates =
-            "name kernel host_start_ns host_end_ns device process context stream pass_count nvtx replay rank unit type "
-            "description",
+        .coordinates = "name kernel host_start_ns host_end_ns device process context stream nvtx replay rank unit type "
+                       "description",
     };
     o->passes = o->tables[0];
     o->passes.columns = c->durations;

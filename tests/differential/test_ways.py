@@ -14,7 +14,7 @@ CAPTURES = pathlib.Path(os.environ["CW_SOURCE"]) / "data" / "captures"
 PART, PARTS = map(int, os.environ.get("CW_PART", "0/1").split("/")) # of the captures, for tests at the same time
 LARGE = ("all_", "runs_")  # named metrics of one of each will do
 # Columns of some ways alone.
-ALONE = {"ranges": {"pass_count", "xyz", "range"}, "samples": {"sample"}, "records": {"record", "instance", "value"},
+ALONE = {"ranges": {"xyz", "range"}, "samples": {"sample"}, "records": {"record", "instance", "value"},
          "batches": {"batch"}, "launches": set(), "values": {"value"}}
 
 
