@@ -165,12 +165,10 @@ static enum cw_status resolve(struct planner *p, const char *const *metrics, siz
 
 static enum cw_status need_raws(struct planner *p, uint32_t counter)
 {
-    const struct cw_counter *c = &p->chip->counters[counter];
-    for (uint32_t i = 0; i < c->raws.count; i++)
-        if (!p->chip->raws[c->raws.items[i]].placement_count)
-            return cw_error_set(p->err, CW_ERR_UNSUPPORTED, "%s: no domain collects a raw counter that %s needs",
-                                p->chip->name, c->name);
-    return CW_OK;
+    return cw_counter_has_domains(p->chip, counter)
+               ? CW_OK
+               : cw_error_set(p->err, CW_ERR_UNSUPPORTED, "%s: no domain collects a raw counter that %s needs",
+                              p->chip->name, p->chip->counters[counter].name);
 }
 
 /* Lists the raw counters of some counters, ascending, each once. */

@@ -175,6 +175,15 @@ bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, enum cw_ro
     return c->terms.count && (rollup == CW_SUM || rollup == CW_AVG || scaled);
 }
 
+bool cw_counter_has_domains(const struct cw_chip *chip, uint32_t counter)
+{
+    const struct cw_list *raws = &chip->counters[counter].raws;
+    uint32_t i = 0;
+    while (i < raws->count && chip->raws[raws->items[i]].placement_count)
+        i++;
+    return i == raws->count;
+}
+
 uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id)
 {
     struct cw_search s = {0, chip->raw_count};

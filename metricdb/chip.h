@@ -167,6 +167,8 @@ enum cw_status cw_chip_as_sampled(const struct cw_chip **chip, struct cw_arena *
 /* Whether a rollup of a counter follows from those of its terms: sum and average of
  * every combination, minimum and maximum only of a counter that is another one of its unit times a positive factor. */
 bool cw_counter_follows(const struct cw_chip *chip, uint32_t counter, enum cw_rollup rollup);
+/* Whether a domain of the chip collects each of a counter's raw counters. */
+bool cw_counter_has_domains(const struct cw_chip *chip, uint32_t counter);
 /* The index of a raw counter, or CW_NONE. */
 uint32_t cw_chip_find_raw(const struct cw_chip *chip, uint64_t id);
 

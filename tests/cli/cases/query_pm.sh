@@ -30,6 +30,11 @@ for chip in GA100 GB100; do
     done
 done
 metric-config --chip GH100 --profiler pm -m lts__t_sectors_lookup_hit.sum,lts__t_sectors.sum --drop --no-native --explain | grep '^lts'
+# a metric without a domain is left out as one that is not listed
+for chip in GB100 GB202; do
+    metric-config --chip $chip --profiler pm -m sm__cycles_active.sum,pda__cycles_active.sum --drop --no-native -o pm.cwc; echo "status $?"
+done
+metric-config --chip GB100 --profiler pm -m pda__cycles_active.sum --no-native -o pm.cwc; echo "status $?"
 # what ranges divide by is sampled under another name
 metric-config --chip GB100 --profiler pm -m nvlrx__bytes.avg.pct_of_peak_sustained_elapsed --no-native -o pm.cwc
 metric-config --chip GB100 -m nvlrx__bytes.avg.pct_of_peak_sustained_elapsed --no-native -o range.cwc
