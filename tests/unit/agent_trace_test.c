@@ -645,6 +645,26 @@ Test(trace, fields_of_newer_records)
     cr_expect_eq(last(CW_TRACE_CONTEXT, CW_FIELD_MULTIPROCESSORS), 16);
 }
 
+/* CUDA in graphics. */
+static void expect_context(CUpti_ContextCigMode cig, const char *type)
+{
+    const CUpti_ActivityContext3 c = {.kind = CUPTI_ACTIVITY_KIND_CONTEXT, .contextId = 2, .cigMode = cig};
+    begin(CW_TRACE_BIT(CW_TRACE_CONTEXT), NULL);
+    record(&c, sizeof c, 1);
+    end();
+    cr_expect_str_eq(text(CW_TRACE_CONTEXT, CW_FIELD_TYPE), type);
+}
+
+Test(trace, a_context_for_graphics)
+{
+    expect_context(CUPTI_CONTEXT_CIG_MODE_CIG, "graphics");
+}
+
+Test(trace, a_context_that_falls_back_from_graphics)
+{
+    expect_context(CUPTI_CONTEXT_CIG_MODE_CIG_FALLBACK, "graphics fallback");
+}
+
 /* Launches of one kernel with and without a higher limit of shared memory have two shapes. */
 Test(trace, kernels_say_how_they_use_shared_memory)
 {

@@ -44,16 +44,30 @@
     BOTH(cuStreamBeginCapture_v2, hStream)                                                                             \
     BOTH(cuStreamBeginCaptureToGraph, hStream)                                                                         \
     BOTH(cuStreamEndCapture, hStream)                                                                                  \
+    BOTH(cuSignalExternalSemaphoresAsync, stream)                                                                      \
+    BOTH(cuWaitExternalSemaphoresAsync, stream)                                                                        \
+    BOTH(cuGraphicsMapResources, hStream)                                                                              \
+    BOTH(cuGraphicsUnmapResources, hStream)                                                                            \
+    BOTH(cuMemMapArrayAsync, hStream)                                                                                  \
     BOTH(cuStreamQuery, hStream)                                                                                       \
     BOTH(cuStreamSynchronize, hStream)                                                                                 \
     IS(DRIVER, cuStreamDestroy_v2, hStream, 0)
 #if CUDA_VERSION >= 13000
-#define NEWEST_DRIVER_STREAMS BOTH(cuMemcpyBatchAsync_v2, hStream) BOTH(cuMemcpy3DBatchAsync_v2, hStream)
+#define NEWEST_DRIVER_STREAMS                                                                                          \
+    BOTH(cuMemcpyBatchAsync_v2, hStream)                                                                               \
+    BOTH(cuMemcpy3DBatchAsync_v2, hStream)                                                                             \
+    BOTH(cuMemPrefetchBatchAsync, hStream)                                                                             \
+    BOTH(cuMemDiscardBatchAsync, hStream)                                                                              \
+    BOTH(cuMemDiscardAndPrefetchBatchAsync, hStream)
 #else
 #define NEWEST_DRIVER_STREAMS
 #endif
 #if CUDA_VERSION >= 12080
-#define NEWER_DRIVER_STREAMS BOTH(cuMemcpyBatchAsync, hStream) BOTH(cuMemcpy3DBatchAsync, hStream) NEWEST_DRIVER_STREAMS
+#define NEWER_DRIVER_STREAMS                                                                                           \
+    BOTH(cuMemcpyBatchAsync, hStream)                                                                                  \
+    BOTH(cuMemcpy3DBatchAsync, hStream)                                                                                \
+    BOTH(cuMemBatchDecompressAsync, stream)                                                                            \
+    NEWEST_DRIVER_STREAMS
 #else
 #define NEWER_DRIVER_STREAMS
 #endif
@@ -87,6 +101,11 @@
     PAIR(cudaStreamAddCallback, v5000, v7000, stream)                                                                  \
     PAIR(cudaStreamAttachMemAsync, v6000, v7000, stream)                                                               \
     PAIR(cudaStreamBeginCapture, v10000, v10000, stream)                                                               \
+    PAIR(cudaStreamBeginCaptureToGraph, v12030, v12030, stream)                                                        \
+    PAIR(cudaSignalExternalSemaphoresAsync, v11020, v11020, stream)                                                    \
+    PAIR(cudaWaitExternalSemaphoresAsync, v11020, v11020, stream)                                                      \
+    IS(RUNTIME, cudaGraphicsMapResources_v3020, stream, 0)                                                             \
+    IS(RUNTIME, cudaGraphicsUnmapResources_v3020, stream, 0)                                                           \
     PAIR(cudaStreamEndCapture, v10000, v10000, stream)                                                                 \
     PAIR(cudaStreamQuery, v3020, v7000, stream)                                                                        \
     PAIR(cudaStreamSynchronize, v3020, v7000, stream)                                                                  \
@@ -95,7 +114,10 @@
 #define NEWER_RUNTIME_STREAMS                                                                                          \
     PAIR(cudaMemPrefetchAsync, v12020, v12020, stream)                                                                 \
     PAIR(cudaMemcpyBatchAsync, v13000, v13000, stream)                                                                 \
-    PAIR(cudaMemcpy3DBatchAsync, v13000, v13000, stream)
+    PAIR(cudaMemcpy3DBatchAsync, v13000, v13000, stream)                                                               \
+    PAIR(cudaMemPrefetchBatchAsync, v13000, v13000, stream)                                                            \
+    PAIR(cudaMemDiscardBatchAsync, v13000, v13000, stream)                                                             \
+    PAIR(cudaMemDiscardAndPrefetchBatchAsync, v13000, v13000, stream)
 #else
 #define NEWER_RUNTIME_STREAMS
 #endif

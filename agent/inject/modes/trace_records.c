@@ -416,6 +416,8 @@ static void take_context(const CUpti_Activity *record)
     if (c->isGreenContext)
         put(CW_FIELD_MULTIPROCESSORS, c->numMultiprocessors);
     put_text(CW_FIELD_TYPE, c->isGreenContext                                          ? "green"
+                            : c->cigMode == CUPTI_CONTEXT_CIG_MODE_CIG                 ? "graphics"
+                            : c->cigMode == CUPTI_CONTEXT_CIG_MODE_CIG_FALLBACK        ? "graphics fallback"
                             : c->computeApiKind == CUPTI_ACTIVITY_COMPUTE_API_CUDA_MPS ? "mps"
                                                                                        : "cuda");
 #else
