@@ -13,6 +13,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
+#include <nvtx3/nvToolsExtSync.h>
 
 #include "counterworks/annotate.h"
 
@@ -110,6 +111,37 @@ static void end_named()
 {
     static const nvtxDomainHandle_t domain = nvtxDomainCreateA("solver");
     nvtxDomainRangePop(domain);
+}
+
+// Names of objects, and a lock of the program's own that is tried, taken and given back.
+static void resources(cudaStream_t stream)
+{
+    static const nvtxDomainHandle_t domain = nvtxDomainCreateA("solver");
+    nvtxResourceAttributes_t resource = {};
+    nvtxSyncUserAttributes_t lock = {};
+    cudaEvent_t event;
+    CHECK(cudaEventCreate(&event));
+    nvtxNameCudaEventA(event, "halo is there");
+    resource.version = NVTX_VERSION;
+    resource.size = NVTX_RESOURCE_ATTRIB_STRUCT_SIZE;
+    resource.identifierType = NVTX_RESOURCE_TYPE_CUDART_STREAM;
+    resource.identifier.pValue = stream;
+    resource.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    resource.message.ascii = "stream of halos";
+    const nvtxResourceHandle_t handle = nvtxDomainResourceCreate(domain, &resource);
+    lock.version = NVTX_VERSION;
+    lock.size = NVTX_SYNCUSER_ATTRIB_STRUCT_SIZE;
+    lock.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    lock.message.ascii = "queue";
+    const nvtxSyncUser_t queue = nvtxDomainSyncUserCreate(domain, &lock);
+    nvtxDomainSyncUserAcquireStart(queue);
+    nvtxDomainSyncUserAcquireFailed(queue);
+    nvtxDomainSyncUserAcquireStart(queue);
+    nvtxDomainSyncUserAcquireSuccess(queue);
+    nvtxDomainSyncUserReleasing(queue);
+    nvtxDomainSyncUserDestroy(queue);
+    nvtxDomainResourceDestroy(handle);
+    CHECK(cudaEventDestroy(event));
 }
 
 static void copies(float *device, float *other)
@@ -451,6 +483,7 @@ int main(int argc, char **argv)
     CHECK(cudaMemset(device, 0, bytes));
     CHECK(cudaStreamCreate(&stream));
     nvtxNameCudaStreamA(stream, "main stream");
+    resources(stream);
     for (int i = 0; i < repeats; i++) {
         nvtxRangePushA("repeat");
         copies(device, other);
