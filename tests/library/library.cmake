@@ -49,10 +49,13 @@ set(session_examples autorange callbacks checkpoint instructions kernel_replay l
 add_library(session_work OBJECT ${PROJECT_SOURCE_DIR}/docs/examples/work_none.c)
 target_include_directories(session_work PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(session_work PRIVATE cw_options)
+target_compile_options(session_work PRIVATE $<$<C_COMPILER_ID:Clang>:-fno-profile-instr-generate -fno-coverage-mapping>)
 foreach(example ${session_examples})
   add_executable(session_${example} ${PROJECT_SOURCE_DIR}/docs/examples/${example}.c $<TARGET_OBJECTS:session_work>)
   target_link_libraries(session_${example} PRIVATE cw_options counterworks-collect)
   target_include_directories(session_${example} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  # where clang counts lines, so small programs would take each other's file of counts
+  target_compile_options(session_${example} PRIVATE $<$<C_COMPILER_ID:Clang>:-fno-profile-instr-generate -fno-coverage-mapping>)
   set_target_properties(session_${example} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/session OUTPUT_NAME ${example})
 endforeach()
 target_link_libraries(session_live PRIVATE counterworks)
