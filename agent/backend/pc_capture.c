@@ -57,7 +57,8 @@ enum cw_status cw_pc_end(struct cw_collector *out, const struct cw_program *prog
 }
 
 enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_program *program, uint64_t samples,
-                             const char *hindrance, enum cw_status status, int *exit_status, struct cw_error *err)
+                             uint64_t others, const char *hindrance, enum cw_status status, int *exit_status,
+                             struct cw_error *err)
 {
     const char *name = o->capture.argv[0];
     status = cw_program_verdict(program, name, o->capture.output, status, exit_status, err);
@@ -78,6 +79,10 @@ enum cw_status cw_pc_verdict(const struct cw_pc_options *o, const struct cw_prog
     if (o->filter.range)
         return cw_error_set(err, CW_ERR_APP, "%s ran no kernel long enough for a sample in a range that matches '%s'",
                             name, o->filter.range);
+    if (others)
+        return cw_error_set(err, CW_ERR_APP,
+                            "%s: found %llu samples, all of kernels that CUPTI does not name, as the driver's own",
+                            name, (unsigned long long)others);
     return cw_error_set(
         err, CW_ERR_APP,
         "%s launched no kernel, or none long enough for a sample: a smaller --period samples more often", name);

@@ -18,9 +18,10 @@ enum cw_status cw_pc_append(struct cw_collector *out, struct cw_writer *payload,
  * be missing. Returns the trouble, or the error of ending. */
 enum cw_status cw_pc_end(struct cw_collector *out, const struct cw_program *program, struct cw_error *trouble,
                          struct cw_error *err);
-/* Returns cw_program_verdict, or an error if a program that ended well has no sample or record. `hindrance`:
- * why it may have none, for the error; NULL: nothing is known. */
+/* Returns cw_program_verdict, or an error if a program that ended well has no sample or record. `others`: samples of
+ * kernels without a record. `hindrance`: why it may have none, for the error; NULL: nothing is known. */
 enum cw_status cw_pc_verdict(const struct cw_pc_options *options, const struct cw_program *program, uint64_t samples,
-                             const char *hindrance, enum cw_status status, int *exit_status, struct cw_error *err);
+                             uint64_t others, const char *hindrance, enum cw_status status, int *exit_status,
+                             struct cw_error *err);
 
 #endif

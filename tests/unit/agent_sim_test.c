@@ -280,12 +280,16 @@ Test(agent_sim, a_child_that_never_stops_is_not_waited_for, .timeout = 600)
 Test(agent_sim, a_hindrance_is_not_a_program_without_kernels)
 {
     char name[] = "app", *own[] = {name, NULL};
-    const struct cw_pc_options options = {.capture = {NULL, "run.cwd", own, 0}};
+    const struct cw_pc_options options = {.capture = {NULL, "run.cwd", own, 0}, .filter = {.launch_count = UINT64_MAX}};
     const struct cw_program program = {.how = CW_END_EXITED};
     struct cw_error err = CW_ERROR_INIT;
     int exit_status = 0;
-    cr_expect_eq(cw_pc_verdict(&options, &program, 0, "the buffer was full", CW_OK, &exit_status, &err), CW_ERR_DEVICE);
+    cr_expect_eq(cw_pc_verdict(&options, &program, 0, 0, "the buffer was full", CW_OK, &exit_status, &err),
+                 CW_ERR_DEVICE);
     cr_expect(strstr(err.message, "buffer was full") != NULL, "%s", err.message);
-    cr_expect_eq(cw_pc_verdict(&options, &program, 0, NULL, CW_OK, &exit_status, NULL), CW_ERR_APP);
-    cr_expect_eq(cw_pc_verdict(&options, &program, 1, "the buffer was full", CW_OK, &exit_status, NULL), CW_OK);
+    cr_expect_eq(cw_pc_verdict(&options, &program, 0, 0, NULL, CW_OK, &exit_status, NULL), CW_ERR_APP);
+    err = (struct cw_error)CW_ERROR_INIT;
+    cr_expect_eq(cw_pc_verdict(&options, &program, 0, 7, NULL, CW_OK, &exit_status, &err), CW_ERR_APP);
+    cr_expect(strstr(err.message, "found 7 samples, all of kernels that CUPTI does not name"), "%s", err.message);
+    cr_expect_eq(cw_pc_verdict(&options, &program, 1, 0, "the buffer was full", CW_OK, &exit_status, NULL), CW_OK);
 }

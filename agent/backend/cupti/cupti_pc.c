@@ -33,7 +33,7 @@ struct capture {
     size_t module_count, module_capacity, held;
     struct cw_file_devices devices;
     struct cw_steady_devices steady; /* devices with a report on periods */
-    uint64_t samples;
+    uint64_t samples, others;        /* others: of kernels without a record */
     uint32_t full_buffers;
     struct cw_uncounted uncounted;
     bool code_lost;
@@ -160,6 +160,7 @@ static enum cw_status take_pc(struct capture *c, const struct cw_process *p, str
     cw_writer_init(&payload);
     cw_pc_batch_write(&b, &payload);
     c->samples += b.record_count || !b.other ? b.total : 0; /* samples of other kernels alone are no capture */
+    c->others += b.other;
     c->out.dropped += b.dropped;
     c->full_buffers += b.buffer_full;
     cw_collector_seen(&c->out, b.device, NULL, b.start_ns, b.end_ns);
@@ -323,8 +324,8 @@ static enum cw_status run(struct capture *c, int *exit_status, struct cw_error *
     tell_losses(c);
     c->out.clocks = &c->clocks;
     enum cw_status status = cw_pc_end(&c->out, &s->program, &s->trouble, err);
-    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted.kernels, hindrance(c), status, exit_status,
-                         err);
+    return cw_pc_verdict(c->options, &s->program, c->samples + c->uncounted.kernels, c->others, hindrance(c), status,
+                         exit_status, err);
 }
 
 enum cw_status cw_cupti_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)

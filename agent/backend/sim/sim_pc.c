@@ -282,7 +282,7 @@ static enum cw_status simulate(struct simulation *s, int *exit_status, struct cw
         pretend(s, &s->trouble);
     s->out.clocks = cw_sim_clocks();
     enum cw_status status = cw_pc_end(&s->out, &s->program, &s->trouble, err);
-    return cw_pc_verdict(s->options, &s->program, s->samples, NULL, status, exit_status, err);
+    return cw_pc_verdict(s->options, &s->program, s->samples, 0, NULL, status, exit_status, err);
 }
 
 enum cw_status cw_sim_pc(const struct cw_pc_options *options, int *exit_status, struct cw_error *err)
