@@ -20,8 +20,8 @@ enum reads {
     STRING,    /* id in StringIds; a later column of the same field wins */
     CALL,      /* the same, the name of a call, with a version behind it */
     TEXT,      /* the text itself */
-    DIRECTION, /* number of CUPTI */
-    MEMORY,    /* id in ENUM_CUDA_MEM_KIND */
+    DIRECTION, /* number of nsys: CUPTI's and more */
+    MEMORY,    /* id in ENUM_CUDA_MEM_KIND, else number of nsys */
     WAIT,      /* number of CUPTI */
     NVTX,      /* type of an event of NVTX */
     PROCESS,   /* bits 24 to 47 are the process */
@@ -304,16 +304,22 @@ static uint64_t string_of(struct reading *r, uint32_t process, int64_t id, bool 
     return place->text;
 }
 
+#define NAME_OF(names, value, otherwise)                                                                               \
+    ((value) >= 0 && (value) < (int64_t)(sizeof(names) / sizeof *(names)) ? (names)[value] : (otherwise))
+
 static const char *word_of(const struct reading *r, enum reads reads, int64_t value)
 {
-    static const char *const directions[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                             "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
+    /* the last three are pages of unified memory */
+    static const char *const directions[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
+                                             "DtoA",    "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD"};
     static const char *const waits[] = {"unknown", "event", "stream_wait_event", "stream", "context"};
+    static const char *const memory[] = {"pageable", "pinned",        "device",         "array",
+                                         "managed",  "device_static", "managed_static", "unknown"};
     if (reads == DIRECTION)
-        return value >= 0 && value <= 10 ? directions[value] : "unknown";
+        return NAME_OF(directions, value, "unknown");
     if (reads == WAIT)
-        return value >= 0 && value <= 4 ? waits[value] : "unknown";
-    return value >= 0 && value < MOST_MEMORY_KINDS ? r->memory[value] : "";
+        return NAME_OF(waits, value, "unknown");
+    return value >= 0 && value < MOST_MEMORY_KINDS && *r->memory[value] ? r->memory[value] : NAME_OF(memory, value, "");
 }
 
 /* Both times stay unknown where one is not there, and where both are 0, as of events that CUPTI could not time. A trace

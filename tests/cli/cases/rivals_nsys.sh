@@ -8,3 +8,10 @@ echo == ranges without an end are open until the trace ends
 INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid) VALUES (1000000, 59, 'pushed', 79037469288), (1300000, 60, 'started', 79037469288), (1015000, 34, 'mark', 79037469288);"; } | sqlite3 open.sqlite
 metric-eval open.sqlite -q --kind nvtx_range --csv -
 metric-eval open.sqlite -q --by nvtx --csv -
+echo == copies of unified memory, and kinds of memory without their table
+{ cat "$SOURCE/tests/foreign/nsys.sql"; echo "DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY; DROP TABLE ENUM_CUDA_MEM_KIND;"
+  for kind in 1 11 12 13 14; do
+      echo "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1210750 + $kind, 1214750 + $kind, 0, 1, 7, 18, (4711 << 24), 16384, $kind, 4, $kind % 9);"
+  done; } | sqlite3 uvm.sqlite
+metric-eval uvm.sqlite -q --kind copy --csv - | cut -d, -f6-11
+metric-eval uvm.sqlite -q --kind memset --csv -
