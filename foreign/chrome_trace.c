@@ -376,12 +376,14 @@ static void put_kernel(struct scan *s, struct event *e)
     e->row[CW_FIELD_SHARED] = whole(e->args, "shared memory");
 }
 
-/* Kineto's names of memory begin with a capital letter. */
-static void put_memory(struct scan *s, struct event *e, enum cw_trace_field field, char *word)
+/* Kineto writes "Device Static" for the memory "device_static", and wrote "Pagable" in 2021. */
+static void put_memory(struct scan *s, struct event *e, enum cw_trace_field field, char *words)
 {
-    if (*word >= 'A' && *word <= 'Z')
-        *word = (char)(*word | 0x20);
-    put_text(s, e, field, word);
+    for (size_t size = strlen(words); size && words[size - 1] == ' '; size--)
+        words[size - 1] = 0;
+    for (char *c = words; *c; c++)
+        *c = *c == ' ' ? '_' : *c >= 'A' && *c <= 'Z' ? (char)(*c | 0x20) : *c;
+    put_text(s, e, field, strcmp(words, "pagable") == 0 ? "pageable" : words);
 }
 
 /* A copy from GPU to GPU has three devices: it leaves the first, is done by the second, and reaches the third. */
@@ -400,10 +402,10 @@ static void put_peers(struct event *e)
 /* The words in "Memcpy HtoD (Pageable -> Device)". */
 static void put_copy(struct scan *s, struct event *e)
 {
-    char direction[8] = "", from[16] = "", to[16] = "";
+    char direction[8] = "", from[20] = "", to[20] = "";
     put_place(e);
     put_peers(e);
-    sscanf(e->name, "Memcpy %7[A-Za-z] (%15[A-Za-z] -> %15[A-Za-z])", direction, from, to);
+    sscanf(e->name, "Memcpy %7[A-Za-z] (%19[A-Za-z ]-> %19[A-Za-z ])", direction, from, to);
     put_text(s, e, CW_FIELD_DIRECTION, direction);
     put_memory(s, e, CW_FIELD_SOURCE, from);
     put_memory(s, e, CW_FIELD_TARGET, to);
@@ -411,9 +413,9 @@ static void put_copy(struct scan *s, struct event *e)
 
 static void put_memset(struct scan *s, struct event *e)
 {
-    char memory[16] = "";
+    char memory[20] = "";
     put_place(e);
-    sscanf(e->name, "Memset (%15[A-Za-z])", memory);
+    sscanf(e->name, "Memset (%19[A-Za-z ])", memory);
     put_memory(s, e, CW_FIELD_MEMORY, memory);
 }
 

@@ -46,3 +46,15 @@ echo == categories of 2021
 sed 's/"cat": "kernel"/"cat": "Kernel"/; s/"cuda_runtime"/"Runtime"/; s/"gpu_memcpy"/"Memcpy"/; s/"gpu_memset"/"Memset"/; s/"cpu_op"/"Operator"/' "$SOURCE/tests/foreign/kineto.json" >old.json
 cp "$SOURCE/tests/foreign/kineto.json" new.json
 for kind in kernel copy memset runtime nvtx_range; do rows old.json $kind | diff <(rows new.json $kind) - && rows old.json $kind | wc -l; done
+echo == kinds of memory of several words, and as of 2021
+copies=() correlation=0
+for copy in "DtoH (Device Static -> Pageable)" "HtoD (Pageable -> Device Static)" "DtoD (Managed Static -> Device)" "HtoD (Pagable -> Device)" "HtoD (Pinned -> Array)"; do
+    copies+=("\"cat\": \"gpu_memcpy\", \"name\": \"Memcpy $copy\", \"ts\": $((2000 + correlation)), \"dur\": 1, \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": $correlation, \"bytes\": 4}")
+    correlation=$((correlation + 1))
+done
+for memory in Device "Device Static"; do
+    copies+=("\"cat\": \"gpu_memset\", \"name\": \"Memset ($memory)\", \"ts\": 3000, \"dur\": 1, \"args\": {\"device\": 0, \"stream\": 7, \"bytes\": 4}")
+done
+file "${copies[@]}" >memory.json
+rows memory.json copy | cut -d, -f5-
+rows memory.json memset | cut -d, -f3-
