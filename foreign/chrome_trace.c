@@ -9,8 +9,8 @@
 #include <strings.h>
 
 #include "base/decimal.h"
-#include "foreign/call_owners.h"
 #include "foreign/json_repair.h"
+#include "foreign/pids.h"
 #include "foreign/trace_maker.h"
 
 /* Limit on a value, such as an event. An input has to hold all of it. */
@@ -32,9 +32,8 @@ struct scan {
     unsigned parts;
     bool behind;     /* members that are about the events stand behind them */
     int64_t base_ns; /* added to all times */
-    uint32_t pid;    /* of all calls, unless there are `several`; 0: unknown */
     bool several;    /* processes */
-    struct cw_call_owners owners;
+    struct cw_pids pids;
     uint32_t unowned; /* events of GPUs of which no one process is known */
     bool cut;         /* the list of events has no end */
 };
@@ -476,32 +475,61 @@ static const struct category *category_of(const json_t *event)
     return NULL;
 }
 
-static uint32_t pid_of(const json_t *event)
+enum { PID_ROOM = 32 };
+
+/* The text of an event's "pid", which may be a number. */
+static const char *pid_text(const json_t *event, char room[PID_ROOM])
 {
-    const uint64_t pid = whole(event, "pid");
-    return pid < UINT32_MAX ? (uint32_t)pid : 0;
+    const json_t *pid = json_object_get(event, "pid");
+    *room = 0;
+    if (json_is_integer(pid))
+        snprintf(room, PID_ROOM, "%" JSON_INTEGER_FORMAT, json_integer_value(pid));
+    else if (json_is_real(pid))
+        cw_decimal_text(json_real_value(pid), room);
+    return json_is_string(pid) ? json_string_value(pid) : room;
 }
 
-/* Takes the file for one of a single process, until a second one calls. */
-static uint32_t only_process(struct scan *s, uint32_t pid)
+/* The process of an event of the host. */
+static cw_pid caller_of(struct scan *s, const json_t *event)
 {
-    s->several = s->pid && pid && s->pid != pid;
-    s->pid = s->pid ? s->pid : pid;
-    cw_trace_maker_pid(s->m, 0, s->pid);
+    char room[PID_ROOM];
+    cw_pid pid;
+    if (cw_pids_add(&s->pids, &pid, pid_text(event, room)))
+        return pid;
+    s->status = cw_error_nomem(s->err);
     return 0;
 }
 
-/* The process that an event is of. Events of GPUs do not say it: their "pid" is the GPU. */
+/* Names a process as its text, if that is more than a number. */
+static uint32_t named_process(struct scan *s, uint32_t process, cw_pid pid)
+{
+    const char *name = cw_pids_name_of(&s->pids, pid);
+    if (name)
+        cw_trace_maker_attribute(s->m, process, "program", name);
+    return process;
+}
+
+/* Takes the file for one of a single process, until a second one calls. */
+static uint32_t only_process(struct scan *s, cw_pid pid)
+{
+    s->several = s->pids.count > 1;
+    if (pid && !s->several)
+        cw_trace_maker_pid(s->m, 0, cw_pids_number_of(&s->pids, pid));
+    return named_process(s, 0, pid);
+}
+
+/* The process of an event. Events of GPUs do not say it: their "pid" is the GPU. */
 static uint32_t process_of(struct scan *s, const struct category *c, const json_t *event, uint64_t correlation)
 {
-    uint32_t pid = c->of_host ? pid_of(event) : 0;
+    char room[PID_ROOM];
+    cw_pid pid = c->of_host ? caller_of(s, event) : 0;
     if (!s->several)
         return only_process(s, pid);
     if (!c->of_host) {
-        pid = cw_call_owners_find(&s->owners, correlation);
+        pid = cw_pids_find(&s->pids, pid_text(event, room), correlation);
         s->unowned += !pid;
     }
-    return cw_trace_maker_process(s->m, pid);
+    return named_process(s, cw_trace_maker_process(s->m, cw_pids_number_of(&s->pids, pid)), pid);
 }
 
 static void take_event(struct scan *s, const json_t *of)
@@ -520,13 +548,14 @@ static void take_event(struct scan *s, const json_t *of)
     cw_trace_maker_row(s->m, e.process, c->kind, e.row);
 }
 
-/* Remembers which process made a call. */
-static void note_call(struct scan *s, const json_t *event)
+/* Notes the process of an event, and its call. */
+static void note_event(struct scan *s, const json_t *event)
 {
     const struct category *c = category_of(event);
     const uint64_t correlation = whole(json_object_get(event, "args"), "correlation");
-    if (c && c->put == put_call && correlation != CW_TRACE_UNKNOWN &&
-        !cw_call_owners_add(&s->owners, correlation, pid_of(event)))
+    const cw_pid pid = c && c->of_host ? caller_of(s, event) : 0;
+    if (c && c->put == put_call && correlation != CW_TRACE_UNKNOWN && s->status == CW_OK &&
+        !cw_pids_add_call(&s->pids, pid, correlation))
         s->status = cw_error_nomem(s->err);
 }
 
@@ -562,7 +591,7 @@ static void take_events(struct scan *s)
             if (event && s->parts & EVENTS)
                 take_event(s, event);
             else if (event)
-                note_call(s, event);
+                note_event(s, event);
             json_decref(event);
         }
     }
@@ -663,6 +692,8 @@ static void take_file(struct scan *s)
     begin(s);
     if (s->status == CW_OK)
         take_parts(s, MEMBERS);
+    if (s->status == CW_OK && !cw_pids_number(&s->pids))
+        s->status = cw_error_nomem(s->err);
     if (s->status == CW_OK)
         take_parts(s, EVENTS);
 }
@@ -675,7 +706,7 @@ enum cw_status cw_chrome_trace_read(struct cw_input *made, uint32_t *unowned, co
     if (s.status == CW_OK)
         s.status = cw_trace_maker_finish(s.m, !s.cut, made);
     *unowned = s.unowned;
-    cw_call_owners_free(&s.owners);
+    cw_pids_free(&s.pids);
     cw_trace_maker_free(s.m);
     cw_writer_free(&s.value);
     free(s.window.data);

@@ -25,6 +25,23 @@ rows processes.json runtime
 file "$(kernel a 1000 1)" "$(call cudaLaunchKernel 990 1 | as 100)" "$(call cudaLaunchKernel 1500 1 | as 200)" "$(kernel b 1510 1)" | sed 's/{[^,]*, \(.*\)}$/{\1, "distributedInfo": {"rank": 1, "world_size": 2}}/' >same.json
 rows same.json kernel
 metric-eval show same.json | grep -E "^process|^rank"
+echo == files of ranks merged, whose processes are texts
+of() { sed "s/\"pid\": 4711/\"pid\": $1/; s/\"pid\": 0/\"pid\": $2/"; } # PROCESS GPU
+merged() { # PID GPU PID GPU: the same correlations for both
+    file "$(call cudaLaunchKernel 990 1 | of "$1" "$2")" "$(kernel a 1000 1 | of "$1" "$2")" "$(call cudaLaunchKernel 1500 1 | of "$3" "$4")" "$(kernel b 1510 1 | of "$3" "$4")" "$(kernel late 1900 9 | of "$3" "$4")" >merged.json
+    metric-eval merged.json --kind kernel --csv - | sed 's/.*nan,//' | cut -d, -f7-
+    metric-eval show merged.json | grep ^process
+}
+merged '"[TP00-DP00] 83"' '"[TP00-DP00] 0"' '"[TP01-DP00] 84"' '"[TP01-DP00] 0"'
+merged '"[TP00-DP00] 83"' '"[TP00-DP00] 0"' '"[TP01-DP00] 83"' '"[TP01-DP00] 1"'
+merged '"[TP00] 2"' '"[TP00] 0"' 2 0
+merged '"rank 0"' '"rank 0"' '"rank 1"' '"rank 1"'
+merged '"a"' '"GPU 0"' '"a"' '"GPU 1"'
+echo == processes of odd numbers
+merged -1 0 -2 0
+merged -2 0 7 0
+merged 99999999999 0 1.5 0
+merged null 0 7 0
 echo == bytes behind the end
 file "$(kernel a 1000 1)" >end.json
 { cat end.json; printf ' \r\n\t'; } >blanks.json; rows blanks.json kernel
