@@ -698,14 +698,18 @@ static void take_file(struct scan *s)
         take_parts(s, EVENTS);
 }
 
-enum cw_status cw_chrome_trace_read(struct cw_input *made, uint32_t *unowned, const struct cw_input *input,
+enum cw_status cw_chrome_trace_read(struct cw_input *made, char *notice, size_t size, const struct cw_input *input,
                                     struct cw_error *err)
 {
     struct scan s = {.window = {.input = input}, .input = input, .err = err};
     take_file(&s);
     if (s.status == CW_OK)
         s.status = cw_trace_maker_finish(s.m, !s.cut, made);
-    *unowned = s.unowned;
+    if (s.status == CW_OK && s.unowned)
+        snprintf(notice, size,
+                 "cannot tell the process of %" PRIu32 " events of GPUs, which are listed under process 0: read a file "
+                 "of each process instead",
+                 s.unowned);
     cw_pids_free(&s.pids);
     cw_trace_maker_free(s.m);
     cw_writer_free(&s.value);

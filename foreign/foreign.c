@@ -65,17 +65,18 @@ static enum cw_status find_kind(enum cw_foreign *kind, const struct cw_input *in
     return status;
 }
 
-enum cw_status cw_foreign_convert(struct cw_input *input, uint32_t *left_out, struct cw_error *err)
+enum cw_status cw_foreign_convert(struct cw_input *input, char notice[CW_FOREIGN_NOTICE_SIZE], struct cw_error *err)
 {
     enum cw_foreign kind;
     struct cw_input made = {0};
-    *left_out = 0;
+    *notice = 0;
     CW_TRY(find_kind(&kind, input, err));
     if (kind == CW_FOREIGN_NONE)
         return CW_OK;
-    const enum cw_status status = kind == CW_FOREIGN_NCU    ? cw_ncu_read(&made, left_out, input, err)
-                                  : kind == CW_FOREIGN_NSYS ? cw_nsys_read(&made, input, err)
-                                                            : cw_chrome_trace_read(&made, left_out, input, err);
+    const enum cw_status status =
+        kind == CW_FOREIGN_NCU    ? cw_ncu_read(&made, notice, CW_FOREIGN_NOTICE_SIZE, input, err)
+        : kind == CW_FOREIGN_NSYS ? cw_nsys_read(&made, input, err)
+                                  : cw_chrome_trace_read(&made, notice, CW_FOREIGN_NOTICE_SIZE, input, err);
     if (status != CW_OK)
         return status;
     const char *name = input->name;

@@ -10,8 +10,9 @@ enum cw_foreign { CW_FOREIGN_NONE, CW_FOREIGN_NCU, CW_FOREIGN_NSYS, CW_FOREIGN_K
 enum { CW_FOREIGN_HEAD = 1 << 16 };
 enum cw_foreign cw_foreign_kind(const void *head, size_t size);
 
-/* Replaces the input by the capture made of it, if it is a file of another profiler. `left_out` gets the number of
- * metrics of ncu that the chip lacks, or of events of Kineto that no process is known to have caused. */
-enum cw_status cw_foreign_convert(struct cw_input *input, uint32_t *left_out, struct cw_error *err);
+/* Replaces the input by the capture made of it, if it is a file of another profiler. `notice` gets a line about metrics
+ * of ncu that the chip lacks, or events of Kineto whose process is unknown; "" if there are none. */
+enum { CW_FOREIGN_NOTICE_SIZE = 200 };
+enum cw_status cw_foreign_convert(struct cw_input *input, char notice[CW_FOREIGN_NOTICE_SIZE], struct cw_error *err);
 
 #endif

@@ -663,18 +663,21 @@ static enum cw_status read_table(struct table *t, uint32_t *left_out)
     return take_launches(t);
 }
 
-enum cw_status cw_ncu_read(struct cw_input *made, uint32_t *left_out, struct cw_input *input, struct cw_error *err)
+enum cw_status cw_ncu_read(struct cw_input *made, char *notice, size_t size, struct cw_input *input,
+                           struct cw_error *err)
 {
+    uint32_t left_out = 0;
     struct table *t = calloc(1, sizeof *t);
     if (!t)
         return cw_error_nomem(err);
     t->input = input;
     t->err = err;
     t->arena = cw_arena_create();
-    *left_out = 0;
-    const enum cw_status status = t->arena ? read_table(t, left_out) : cw_error_nomem(err);
+    const enum cw_status status = t->arena ? read_table(t, &left_out) : cw_error_nomem(err);
     if (status == CW_OK)
         *made = cw_spool_finish(&t->spool, input->name);
+    if (status == CW_OK && left_out)
+        snprintf(notice, size, "left out %" PRIu32 " of its metrics, which %s does not have", left_out, t->chip->name);
     cw_spool_free(&t->spool);
     cw_hash_table_free(&t->names);
     cw_arena_destroy(t->arena);

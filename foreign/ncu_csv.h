@@ -9,8 +9,9 @@
 bool cw_ncu_begins(const void *head, size_t size);
 
 /* Makes a capture of ranges. Each metric of the chip becomes a counter of its full name, which holds the value itself
- * (eval/eval_plan.h), in our unit. *left_out is the number of names that the chip lacks, such as the ones of
- * breakdowns. Loads `input`. */
-enum cw_status cw_ncu_read(struct cw_input *made, uint32_t *left_out, struct cw_input *input, struct cw_error *err);
+ * (eval/eval_plan.h), in our unit. `notice`, of `size` bytes, gets a line about names that the chip lacks, such as
+ * the ones of breakdowns; it stays as it is without them. Loads `input`. */
+enum cw_status cw_ncu_read(struct cw_input *made, char *notice, size_t size, struct cw_input *input,
+                           struct cw_error *err);
 
 #endif

@@ -29,7 +29,6 @@ struct counterworks_capture {
     const char *asked;  /* the first word of the command line or call */
     const char *first;  /* the path of the first file */
     const char *word;   /* quoted for a shell; FILES where there are several */
-    uint32_t left_out;  /* see cw_foreign_convert */
     struct cw_counter_data data;
 };
 

@@ -33,10 +33,15 @@ static enum cw_status open_data(struct counterworks_capture *made, const char *r
 }
 
 /* Opens a capture, or a file of another profiler as one; close the input in any case. */
-static enum cw_status open_capture(struct cw_input *input, uint32_t *left_out, const char *path, struct cw_error *err)
+static enum cw_status open_capture(struct cw_input *input, const char *path, struct cw_notices *notices,
+                                   struct cw_error *err)
 {
+    char notice[CW_FOREIGN_NOTICE_SIZE];
     CW_TRY(cw_input_open(input, path, largest_capture, err));
-    return cw_foreign_convert(input, left_out, err);
+    CW_TRY(cw_foreign_convert(input, notice, err));
+    if (*notice)
+        cw_notice(notices, "%s: %s", path, notice);
+    return CW_OK;
 }
 
 static enum cw_status read_capture(struct counterworks_capture *made, const char *name, const char *ranks,
@@ -82,10 +87,10 @@ static enum cw_status finish(struct counterworks_capture **capture, struct count
 }
 
 static enum cw_status open_file(struct counterworks_capture **capture, const char *path, const char *ranks,
-                                struct cw_error *err)
+                                struct cw_notices *notices, struct cw_error *err)
 {
     struct counterworks_capture *made = cw_source_create();
-    enum cw_status status = made ? open_capture(&made->file, &made->left_out, path, err) : cw_error_nomem(err);
+    enum cw_status status = made ? open_capture(&made->file, path, notices, err) : cw_error_nomem(err);
     if (status == CW_OK)
         status = read_capture(made, path, ranks, err);
     return finish(capture, made, status);
@@ -103,12 +108,11 @@ enum cw_status cw_source_read(struct counterworks_capture **capture, const void 
 enum cw_status cw_source_chip(const char **name, const char *path, struct cw_arena *arena, struct cw_error *err)
 {
     enum { HEAD = sizeof CW_FILE_HEAD_PLAN - 1 };
-    uint32_t left_out;
     struct cw_input file;
     struct cw_config_image plan;
     struct cw_counter_data data;
     char head[HEAD] = "";
-    enum cw_status status = open_capture(&file, &left_out, path, err);
+    enum cw_status status = open_capture(&file, path, NULL, err);
     if (status == CW_OK)
         status = cw_input_read(&file, 0, file.size < HEAD ? (size_t)file.size : HEAD, head, err);
     const bool planned = status == CW_OK && memcmp(head, CW_FILE_HEAD_PLAN, HEAD) == 0;
@@ -139,6 +143,7 @@ struct joining {
     bool *incomplete;                /* the same */
     struct cw_job_ranks *job;        /* the same */
     struct cw_rank_origins *origins; /* the same */
+    struct cw_notices *notices;      /* gets lines about files of other profilers; may be NULL */
     struct cw_spool spool;           /* replaces `out` for a capture in memory */
 };
 
@@ -146,12 +151,11 @@ static enum cw_status open_input(void *joining, size_t i, struct cw_input *input
 {
     struct joining *j = joining;
     const bool standard = cw_file_is_standard(j->paths[i]);
-    uint32_t left_out;
     enum cw_status status = CW_OK;
     cw_progress_at(j->opened++ < j->count ? 0 : i, j->count);
     *input = j->standard;
     if (!standard || !input->name)
-        status = open_capture(input, &left_out, j->paths[i], err);
+        status = open_capture(input, j->paths[i], j->notices, err);
     if (standard && status == CW_OK)
         j->standard = *input;
     if (status != CW_OK)
@@ -222,7 +226,8 @@ enum cw_status cw_source_merge_files(const char *output, const struct cw_file_li
                                     .redact = redact,
                                     .incomplete = &incomplete,
                                     .job = &job,
-                                    .origins = &origins};
+                                    .origins = &origins,
+                                    .notices = notices};
     enum cw_status status = origins.arena ? keep_all(output, joining.paths, joining.count, err) : cw_error_nomem(err);
     if (status == CW_OK)
         status = cw_file_print(output, join, &joining, err);
@@ -244,10 +249,11 @@ static enum cw_status put_joined(void *joining, const void *data, size_t size, s
 }
 
 static enum cw_status join_files(struct counterworks_capture **capture, const char *const *paths, size_t count,
-                                 const char *name, struct cw_rank_origins *origins, struct cw_error *err)
+                                 const char *name, struct cw_rank_origins *origins, struct cw_notices *notices,
+                                 struct cw_error *err)
 {
     struct counterworks_capture *made = cw_source_create();
-    struct joining j = {.paths = paths, .count = count};
+    struct joining j = {.paths = paths, .count = count, .notices = notices};
     const struct cw_merge_files files = {
         .count = count, .open = open_input, .close = close_input, .put = put_joined, .user = &j, .origins = origins};
     enum cw_status status = made ? cw_counter_data_merge_files(&files, err) : cw_error_nomem(err);
@@ -264,7 +270,8 @@ static enum cw_status join_files(struct counterworks_capture **capture, const ch
 enum cw_status cw_source_join(struct counterworks_capture **capture, const char *const *paths, size_t count,
                               const char *name, struct cw_error *err)
 {
-    return count == 1 ? open_file(capture, *paths, NULL, err) : join_files(capture, paths, count, name, NULL, err);
+    return count == 1 ? open_file(capture, *paths, NULL, NULL, err)
+                      : join_files(capture, paths, count, name, NULL, NULL, err);
 }
 
 void cw_source_tell_ranks(struct cw_rank_origins *origins, struct cw_notices *notices)
@@ -370,25 +377,14 @@ static enum cw_status tell_same(const struct cw_file_list *list, struct cw_notic
 }
 
 static enum cw_status open_files(struct counterworks_capture **capture, const struct cw_file_list *files,
-                                 const struct cw_source_files *of, struct cw_arena *arena, struct cw_error *err)
+                                 const struct cw_source_files *of, struct cw_notices *notices, struct cw_arena *arena,
+                                 struct cw_error *err)
 {
     const char *name = cw_source_name(files, of, arena);
     if (files->count == 1)
-        return open_file(capture, files->paths[0], of->numbered ? NULL : of->ranks, err);
-    return name ? join_files(capture, (const char *const *)files->paths, files->count, name, of->origins, err)
+        return open_file(capture, files->paths[0], of->numbered ? NULL : of->ranks, notices, err);
+    return name ? join_files(capture, (const char *const *)files->paths, files->count, name, of->origins, notices, err)
                 : cw_error_nomem(err);
-}
-
-static void tell_left_out(const struct counterworks_capture *c, const char *path, struct cw_notices *notices)
-{
-    if (c->data.schema.profiler == CW_PROFILER_TRACE)
-        cw_notice(notices,
-                  "%s: cannot tell the process of %" PRIu32 " events of GPUs, which are listed under process 0: read a "
-                  "file of each process instead",
-                  path, c->left_out);
-    else
-        cw_notice(notices, "%s: left out %" PRIu32 " of its metrics, which %s does not have", path, c->left_out,
-                  c->data.schema.chip);
 }
 
 enum cw_status cw_source_open(struct counterworks_capture **capture, const struct cw_source_files *of,
@@ -401,14 +397,12 @@ enum cw_status cw_source_open(struct counterworks_capture **capture, const struc
     if (status == CW_OK && !of->found)
         status = cw_source_expand(&files, of, notices, arena, err);
     if (status == CW_OK)
-        status = open_files(capture, &files, of, arena, err);
+        status = open_files(capture, &files, of, notices, arena, err);
     if (status == CW_OK && files.count == 1 && of->origins) /* as a part of a job */
         status = cw_rank_origins_add(of->origins, &(*capture)->data, files.paths[0], err);
     /* copies in traces are found by process */
     if (status == CW_OK && files.count > 1 && (*capture)->data.schema.profiler != CW_PROFILER_TRACE)
         status = tell_same(&files, notices, err);
-    if (status == CW_OK && (*capture)->left_out)
-        tell_left_out(*capture, files.paths[0], notices);
     if (status == CW_OK) {
         (*capture)->word = of->count > 1 ? "FILES" : quote(*of->words, (*capture)->arena);
         (*capture)->asked = cw_arena_strdup((*capture)->arena, *of->words);

@@ -28,7 +28,7 @@ enum cw_status cw_source_expand(struct cw_file_list *files, const struct cw_sour
 /* Returns a name for all files: the one file, their folder or list, or "a.cwd and 2 more". NULL when out of memory. */
 const char *cw_source_name(const struct cw_file_list *files, const struct cw_source_files *of, struct cw_arena *arena);
 /* Opens the files; ranges and samples stay in them (image/counter_data.h) until cw_source_load. A file that is named
- * twice counts twice, and becomes a notice. */
+ * twice counts twice, and becomes a notice; so do rows of other profilers that are left out or of no known process. */
 enum cw_status cw_source_open(struct counterworks_capture **capture, const struct cw_source_files *of,
                               struct cw_notices *notices, struct cw_error *err);
 /* Adds a notice for each of the first ranks that are in several files. NULL `notices`: does nothing. */
@@ -52,7 +52,7 @@ enum cw_status cw_source_load(struct counterworks_capture *capture, struct cw_er
 enum cw_status cw_source_merge(const char *output, const char *const *paths, size_t count, struct cw_error *err);
 
 /* Joins expanded files into a file. `redact`: without private content (image/redact.h). `notices` gets a missing end,
- * and missing ranks of the job. */
+ * missing ranks of the job, and lines about files of other profilers. */
 enum cw_status cw_source_merge_files(const char *output, const struct cw_file_list *files, bool redact,
                                      struct cw_notices *notices, struct cw_error *err);
 

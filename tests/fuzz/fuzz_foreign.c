@@ -21,9 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct cw_input input = cw_input_of(bytes, size, "fuzz");
     struct cw_counter_data data;
     struct cw_error err = CW_ERROR_INIT;
-    uint32_t left_out;
+    char notice[CW_FOREIGN_NOTICE_SIZE];
     const enum cw_foreign kind = cw_foreign_kind(bytes, size);
-    const enum cw_status status = cw_foreign_convert(&input, &left_out, &err);
+    const enum cw_status status = cw_foreign_convert(&input, notice, &err);
     CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_INPUT || status == CW_ERR_UNSUPPORTED);
     CW_FUZZ_CHECK(status == err.code);
     if (status == CW_OK && kind != CW_FOREIGN_NONE && size >= 8) {

@@ -25,6 +25,9 @@ rows processes.json runtime
 file "$(kernel a 1000 1)" "$(call cudaLaunchKernel 990 1 | as 100)" "$(call cudaLaunchKernel 1500 1 | as 200)" "$(kernel b 1510 1)" | sed 's/{[^,]*, \(.*\)}$/{\1, "distributedInfo": {"rank": 1, "world_size": 2}}/' >same.json
 rows same.json kernel
 metric-eval show same.json | grep -E "^process|^rank"
+for command in "same.json processes.json" "merge same.json processes.json -o both.cwd" "diff same.json processes.json" "join same.json processes.json"; do
+    metric-eval $command 2>&1 >/dev/null | grep cannot
+done
 echo == files of ranks merged, whose processes are texts
 of() { sed "s/\"pid\": 4711/\"pid\": $1/; s/\"pid\": 0/\"pid\": $2/"; } # PROCESS GPU
 merged() { # PID GPU PID GPU: the same correlations for both
