@@ -167,7 +167,7 @@ static void find_causes(struct idle_search *s, uint64_t start, uint64_t end, uin
     }
     if (call == CW_TIMELINE_NONE || s->steps > most) {
         causes[CW_IDLE_UNKNOWN] += all;
-    } else if (t->calls[call].start <= span.start) {
+    } else if (t->calls[call].start < span.start) {
         causes[CW_IDLE_QUEUED] += all;
     } else {
         const uint64_t begun = t->calls[call].start < span.end ? t->calls[call].start : span.end;

@@ -487,7 +487,25 @@ Test(timeline, idle_has_causes_of_all_threads)
     cr_assert(d->traced == 900 && d->busy == 200 && d->idle == 700 && d->gaps == 2);
     cr_expect(d->causes[CW_IDLE_MEMORY] == 200 + 30, "%g", d->causes[CW_IDLE_MEMORY]);
     cr_expect(d->causes[CW_IDLE_OWN] == 500 - 230, "%g", d->causes[CW_IDLE_OWN]);
-    cr_expect(d->causes[CW_IDLE_LAUNCH] == 100 && d->causes[CW_IDLE_QUEUED] == 100);
+    cr_expect(d->causes[CW_IDLE_LAUNCH] == 100 + 100 && d->causes[CW_IDLE_QUEUED] == 0);
+}
+
+/* A call that begins with the gap, as the first of a trace does, launches; one before it leaves work queued. */
+Test(timeline, a_launch_is_queued_from_before_its_gap)
+{
+    struct cw_timeline_usage usage;
+    call(100, 105, 70, 1);
+    kernel(0, 110, 300, 7, 1);
+    call(300, 310, 70, 2);
+    kernel(0, 350, 400, 7, 2);
+    call(399, 405, 70, 3);
+    kernel(0, 420, 500, 7, 3);
+    cr_assert(load() == CW_OK);
+    cr_assert(cw_timeline_use(&usage, &t, NULL, 0, arena, &err) == CW_OK && usage.device_count == 1);
+    const struct cw_device_usage *d = &usage.devices[0];
+    cr_expect(d->gaps == 3 && d->idle == 10 + 50 + 20);
+    cr_expect(d->causes[CW_IDLE_LAUNCH] == 10 + 50, "%g", d->causes[CW_IDLE_LAUNCH]);
+    cr_expect(d->causes[CW_IDLE_QUEUED] == 20, "%g", d->causes[CW_IDLE_QUEUED]);
 }
 
 /* Within some times alone, and windows. */
