@@ -432,9 +432,21 @@ static void choose_use(struct table *t, struct metric *m, struct cw_schema_count
     } else if (fact == CW_NONE && cw_metric_parse(&parsed, t->chip, m->name, NULL) == CW_OK) {
         counters[t->schema.counter_count] = (struct cw_schema_counter){m->name, true, 1, &pass};
         *m = (struct metric){m->name, COUNTER, t->schema.counter_count++};
-    } else if (fact == CW_NONE && strstr(m->name, "__")) { /* others describe the launch */
-        ++*left_out;
+    } else if (fact == CW_NONE && (t->is_long ? *m->name != 0 : strstr(m->name, "__") != NULL)) {
+        ++*left_out; /* other columns describe the launch */
     }
+}
+
+/* The details page has words such as "Duration" in place of names of metrics, and may have rules without a name. */
+static bool is_details_page(const struct table *t)
+{
+    bool has_words = false;
+    for (size_t i = 0; i < t->metric_count; i++) {
+        if (strstr(t->metrics[i].name, "__"))
+            return false;
+        has_words = has_words || *t->metrics[i].name;
+    }
+    return t->is_long && has_words;
 }
 
 static enum cw_status make_schema(struct table *t, uint32_t *left_out)
@@ -454,6 +466,9 @@ static enum cw_status make_schema(struct table *t, uint32_t *left_out)
     memcpy(t->schema.database, t->chip->hash, sizeof t->schema.database);
     for (size_t i = 0; i < t->metric_count; i++)
         choose_use(t, &t->metrics[i], counters, facts, left_out);
+    if (is_details_page(t))
+        return cw_error_set(t->err, CW_ERR_INPUT, "%s: found NVIDIA's details page, expected --page raw",
+                            t->input->name);
     for (uint32_t i = 0; i < t->schema.counter_count; i++)
         names[t->schema.metric_count++] = counters[i].name;
     t->values = cw_arena_alloc(t->arena, t->schema.counter_count, sizeof *t->values);

@@ -37,3 +37,7 @@ unit smsp__inst_executed.sum inst 1 Kinst 1 kinst 1 Minst 1 Ginst 1
 unit gpu__time_duration.sum ns 1 nsecond 1 us 1 msecond 1 s 1 minute 1 hour 1
 echo == a metric of its own needs no counters
 metric-eval explain "$SOURCE/tests/foreign/ncu_metrics.csv" dram__bytes_read.sum --range 0
+echo == the details page has words in place of names
+details() { value 0 99 Duration us 12.4; value 0 99 "SM Frequency" Ghz 1.4; }
+{ long; details; value 0 99 "" "" ""; } >details.csv; metric-eval details.csv -q --all; echo "status $?"
+{ long; details; value 0 99 dram__bytes_read.sum byte 1; } >both.csv; metric-eval both.csv --by range --csv both.out && columns both.csv dram__bytes_read.sum
