@@ -467,6 +467,15 @@ static void take_memory_kind(struct reading *r, sqlite3_stmt *s)
         *c = *c == ' ' ? '_' : (char)tolower((unsigned char)*c);
 }
 
+/* nvprof has tables of other columns under some of the same names. */
+static void refuse_nvprof(struct reading *r)
+{
+    if (has_table(r, "StringTable") && !has_table(r, "StringIds") && r->status == CW_OK)
+        r->status = cw_error_set(r->err, CW_ERR_INPUT,
+                                 "%s: found a database of nvprof, expected one of nsys: nsys export --type sqlite",
+                                 r->input->name);
+}
+
 static void read_session(struct reading *r)
 {
     ask(r, "TARGET_INFO_SESSION_START_TIME", "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", take_start);
@@ -540,6 +549,7 @@ enum cw_status cw_nsys_read(struct cw_input *made, const struct cw_input *input,
     r.status = r.m && r.remembered ? CW_OK : cw_error_nomem(err);
     if (r.status == CW_OK)
         open_database(&r, &copy);
+    refuse_nvprof(&r);
     read_session(&r);
     for (size_t i = 0; r.status == CW_OK && i < sizeof tables / sizeof *tables; i++)
         take_table(&r, &tables[i]);

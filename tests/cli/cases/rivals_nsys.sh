@@ -15,3 +15,10 @@ echo == copies of unified memory, and kinds of memory without their table
   done; } | sqlite3 uvm.sqlite
 metric-eval uvm.sqlite -q --kind copy --csv - | cut -d, -f6-11
 metric-eval uvm.sqlite -q --kind memset --csv -
+echo == a database of nvprof has other tables
+sqlite3 nvprof.sqlite "CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT); INSERT INTO StringTable VALUES (1, '_Z4gemm');
+CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER, name INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (1000, 2000, 0, 7, 1, 1);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (cbid INTEGER, start INTEGER, end INTEGER, processId INTEGER, threadId INTEGER, correlationId INTEGER, returnValue INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (211, 900, 950, 1, 1, 1, 0);"
+metric-eval nvprof.sqlite; echo "status $?"
