@@ -13,8 +13,29 @@ static bool looks_around(const char *text)
     return false;
 }
 
+/* glibc recurses into each parenthesis: 250 take 90 KB of a thread's stack. Its memory grows with the square of the
+ * length: 200 MB for 10,000 characters of "a*a*". */
+bool cw_pattern_fits(const char *text, char why[CW_PATTERN_WHY_SIZE])
+{
+    enum { LONGEST = 10000, DEEPEST = 250 };
+    const size_t length = strlen(text);
+    size_t depth = 0, deepest = 0;
+    for (const char *at = text; *at; at++) {
+        depth += *at == '(';
+        depth -= depth && *at == ')';
+        deepest = depth > deepest ? depth : deepest;
+    }
+    if (length > LONGEST)
+        snprintf(why, CW_PATTERN_WHY_SIZE, "it has %zu characters, and may have %d", length, LONGEST);
+    else if (deepest > DEEPEST)
+        snprintf(why, CW_PATTERN_WHY_SIZE, "it has %zu parentheses in each other, and may have %d", deepest, DEEPEST);
+    return length <= LONGEST && deepest <= DEEPEST;
+}
+
 bool cw_pattern_compile(regex_t *regex, const char *text, int flags, char why[CW_PATTERN_WHY_SIZE])
 {
+    if (!cw_pattern_fits(text, why))
+        return false;
     const int failed = regcomp(regex, text, REG_EXTENDED | REG_NOSUB | flags);
     if (!failed)
         return true;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/pattern.h"
 #include "base/suggest.h"
 #include "base/words.h"
 #include "metricdb/formula.h"
@@ -78,13 +79,13 @@ static enum cw_status begin_words(struct words *search, const char *text, struct
     if (!search->regular)
         return split(search, text, err);
     search->asked = search->count = 1;
-    int bad = regcomp(&search->pattern, text, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-    if (bad) {
-        char why[128];
+    char why[CW_PATTERN_WHY_SIZE];
+    const bool fits = cw_pattern_fits(text, why);
+    const int bad = fits ? regcomp(&search->pattern, text, REG_EXTENDED | REG_ICASE | REG_NOSUB) : 0;
+    if (bad)
         regerror(bad, &search->pattern, why, sizeof why);
-        return cw_error_set(err, CW_ERR_USAGE, "found the regular expression '%.100s': %s", text, why);
-    }
-    return CW_OK;
+    return fits && !bad ? CW_OK
+                        : cw_error_set(err, CW_ERR_USAGE, "found the regular expression '%.100s': %s", text, why);
 }
 
 /* Drops the words marked in `small`, unless all are. */

@@ -32,8 +32,8 @@ static enum cw_status compile(struct cw_filter_regexes *to, const char *option, 
             return cw_error_set(err, CW_ERR_USAGE, "found %s with bytes that are no UTF-8, expected UTF-8", option);
         to->is_name[i] = !cw_pattern_compile(&to->list[i], texts[i], 0, why);
         if (to->is_name[i] && !may_be_name(texts[i]))
-            return cw_error_set(err, CW_ERR_USAGE, "found %s '%s', expected a regular expression: %s", option, texts[i],
-                                why);
+            return cw_error_set(err, CW_ERR_USAGE, "found %s '%.200s', expected a regular expression: %s", option,
+                                texts[i], why);
     }
     return CW_OK;
 }

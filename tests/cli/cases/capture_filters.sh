@@ -36,6 +36,10 @@ echo empty; for option in kernel exclude range process; do names --$option ''; d
 for command in trace pc; do capture-agent $command -o run.cwd --kernel "" -- true; echo "status $?"; done
 echo look-ahead; names --kernel '^(?!.*nccl)'
 echo not an expression either; names --exclude '['
+deep() { printf "%0$1d" 0 | tr 0 '('; echo "gemm$(printf "%0$1d" 0 | tr 0 ')')"; }
+echo too deep; names --kernel "$(deep 20000)"; names --process "$(deep 251)"; names --kernel "$(deep 250)"
+metric-eval "$SOURCE/data/captures/gemm.cwd" -q --kernel "$(deep 251)"; metric-query list --chip GH100 --search "$(deep 251)"
+echo too long for an expression, but a name; names --kernel "k<$(printf %010000d 0)>(int)" 2>&1 | cut -c1-60; names --kernel "k$(printf %010000d 0)" 2>&1 | tail -c 90
 echo names of user ranges; names --ranges user --exclude gemm
 echo not a device; names --device 1,x
 echo user ranges; names --ranges user
