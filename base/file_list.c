@@ -103,6 +103,16 @@ static enum cw_status add_folder(struct growing *g, const char *folder)
     return status;
 }
 
+static enum cw_status add_line(struct growing *g, const char *list, const char *line)
+{
+    if (is_folder(line))
+        return add_folder(g, line);
+    if (is_no_file(line) && !cw_file_is_standard(line))
+        return cw_error_set(g->err, CW_ERR_INPUT, "%s: found the pipe or device %s, expected files and folders", list,
+                            line);
+    return add(g, line);
+}
+
 static enum cw_status add_lines(struct growing *g, const char *list, char *text, size_t size)
 {
     const size_t before = g->count;
@@ -114,7 +124,7 @@ static enum cw_status add_lines(struct growing *g, const char *list, char *text,
         if (end > line && end[-1] == '\r')
             end[-1] = 0;
         if (*line)
-            CW_TRY(is_folder(line) ? add_folder(g, line) : add(g, line));
+            CW_TRY(add_line(g, list, line));
     }
     if (g->count == before)
         return cw_error_set(g->err, CW_ERR_INPUT, "%s: found no path, expected one in each line", list);

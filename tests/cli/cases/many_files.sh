@@ -23,3 +23,5 @@ mkdir many; make_ranks "$SOURCE/data/captures/gpus.cwd" 2000 many
 (ulimit -n 16; metric-eval merge many -o many.cwd); metric-eval show many.cwd | grep -E '^(ranges|end)'
 echo == what has no end
 metric-eval /dev/zero; echo "status $?"; ln -s /dev/zero job/zero.cwd; mkfifo job/pipe.cwd; metric-eval show job | grep ^ranges; yes | metric-eval show -; echo "status $?"
+printf 'job/run.0.cwd\njob/pipe.cwd\n' >list; timeout 10 metric-eval show @list; echo "status $?"; echo /dev/zero >list; timeout 10 metric-eval merge @list -o all.cwd; echo "status $?"
+echo - >list; metric-eval show @list <job/run.0.cwd | grep ^ranges
