@@ -25,10 +25,10 @@ static enum cw_status keep_ranks(const struct cw_view_input *in, struct cw_trace
 
 /* ---- copies of a trace ------------------------------------------------------------------------------------------ */
 
-/* Identifies a process: no two have the same number, host, first and last time. */
+/* Identifies a process: no two have the same number, host, rank, first and last time. */
 struct identity {
     uint32_t pid, process;
-    const char *host;
+    const char *host, *rank;
     struct cw_timeline_window span;
 };
 
@@ -37,7 +37,8 @@ static int compare(const struct identity *a, const struct identity *b)
     return a->pid != b->pid                 ? (a->pid > b->pid) - (a->pid < b->pid)
            : a->span.start != b->span.start ? (a->span.start > b->span.start) - (a->span.start < b->span.start)
            : a->span.end != b->span.end     ? (a->span.end > b->span.end) - (a->span.end < b->span.end)
-                                            : strcmp(a->host, b->host);
+           : strcmp(a->host, b->host)       ? strcmp(a->host, b->host)
+                                            : strcmp(a->rank, b->rank);
 }
 
 static int by_identity(const void *left, const void *right)
@@ -53,10 +54,11 @@ static uint32_t find_copies(const struct cw_timeline *t, struct identity *all, b
     const uint32_t count = t->trace->process_count;
     uint32_t copies = 0;
     for (uint32_t p = 0; p < count; p++) {
-        const char *host = cw_timeline_attribute(t, p, "host");
+        const char *host = cw_timeline_attribute(t, p, "host"), *rank = cw_timeline_attribute(t, p, "rank");
         all[p].pid = t->trace->processes[p].pid;
         all[p].process = p;
         all[p].host = host ? host : "";
+        all[p].rank = rank ? rank : "";
         keep[p] = true;
     }
     qsort(all, count, sizeof *all, by_identity);

@@ -20,6 +20,11 @@ make_trace other.cwd launches=50 processes=2
 metric-eval merge rank-0.cwd other.cwd rank-0.cwd -o three.cwd
 metric-eval three.cwd --by process --quiet
 metric-eval merge whole.cwd -o one.cwd; cmp whole.cwd one.cwd && echo the same bytes
+echo == ranks whose processes have one number and the same times
+for rank in 0 1 2; do
+    PMI_RANK=$rank PMI_SIZE=3 capture-agent trace -q --backend sim --sim-processes 1 -o of.$rank.cwd -- true
+done
+metric-eval of.*.cwd of.1.cwd --by rank --quiet
 echo == cut off, damaged, and of another kind
 head -c -200 rank-0.cwd >cut.cwd; metric-eval merge cut.cwd rank-1.cwd -o half.cwd; metric-eval show half.cwd | grep ^end
 metric-eval merge rank-0.cwd "$SOURCE/data/captures/gemm.cwd" -o no.cwd 2>&1 | sed "s|$SOURCE/||"; ls no.cwd 2>&1
