@@ -152,10 +152,15 @@ enum cw_status cw_file_list_expand(struct cw_file_list *list, char *const *words
 {
     struct growing g = {.suffix = suffix, .arena = arena, .err = err};
     enum cw_status status = CW_OK;
-    for (size_t i = 0; i < count && status == CW_OK; i++)
+    size_t *ends = cw_arena_alloc(arena, count, sizeof *ends);
+    if (!ends)
+        return cw_error_nomem(err);
+    for (size_t i = 0; i < count && status == CW_OK; i++) {
         status = *words[i] == '@'      ? add_list(&g, words[i] + 1)
                  : is_folder(words[i]) ? add_folder(&g, words[i])
                                        : add(&g, words[i]);
+        ends[i] = g.count;
+    }
     char **paths = status == CW_OK ? cw_arena_alloc(arena, g.count, sizeof *paths) : NULL;
     if (status == CW_OK && !paths)
         status = cw_error_nomem(err);
@@ -168,8 +173,8 @@ enum cw_status cw_file_list_expand(struct cw_file_list *list, char *const *words
         memcpy(left_out, g.left_out, g.left_out_count * sizeof *left_out);
     free(g.paths);
     free(g.left_out);
-    *list =
-        status == CW_OK ? (struct cw_file_list){paths, g.count, left_out, g.left_out_count} : (struct cw_file_list){0};
+    *list = status == CW_OK ? (struct cw_file_list){paths, g.count, left_out, g.left_out_count, ends, count}
+                            : (struct cw_file_list){0};
     return status;
 }
 

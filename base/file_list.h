@@ -13,6 +13,8 @@ struct cw_file_list {
     size_t count;
     const char *const *left_out; /* a line for each file of a folder that is empty or a dangling link */
     size_t left_out_count;
+    const size_t *word_ends; /* [word_count]: the number of files up to the end of each word; NULL: unknown */
+    size_t word_count;
 };
 
 /* Expands words into paths, in the order of the words, in `arena`:

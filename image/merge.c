@@ -131,7 +131,7 @@ struct merge {
     struct cw_writer packed;
     struct cw_error *err;
     struct cw_arena *arena;
-    bool is_first;                   /* the current input is the first */
+    size_t index;                    /* of the current input */
     const char *first;               /* name of the first input */
     enum cw_profiler profiler;       /* of the first input */
     struct cw_merge_devices devices; /* devices of the result */
@@ -397,7 +397,7 @@ static enum cw_status take_alike(struct merge *m, struct cw_input *input, const 
                          : chunk->type == CW_CHUNK_REPEATS ? &m->repeats
                                                            : &m->meanings;
     const struct cw_likeness payload = cw_likeness_of(chunk->payload, chunk->size);
-    if (m->is_first) {
+    if (!m->index) {
         *own = (struct shared){true, payload};
         enum cw_status status = copy_chunk(m, input, chunk);
         if (chunk->type == CW_CHUNK_SCHEMA)
@@ -492,7 +492,7 @@ static enum cw_status walk(struct merge *m, struct cw_input *input,
 
 static enum cw_status check_kind(struct merge *m, struct cw_input *input, const struct cw_counter_data *data)
 {
-    if (m->is_first) {
+    if (!m->index) {
         m->profiler = data->schema.profiler;
         m->repeat_count = data->schema.repeat_count;
         struct cw_schema schema = data->schema;
@@ -538,6 +538,8 @@ static enum cw_status take_data(struct merge *m, struct cw_input *input, const s
     tdestroy(m->map, leave);
     m->map = NULL;
     m->ranges += data->range_count;
+    if (m->files->ends)
+        m->files->ends[m->index] = m->profiler == CW_PROFILER_TRACE ? m->trace.process_count : (uint32_t)m->ranges;
     m->dropped += data->dropped;
     m->complete = m->complete && data->complete;
     if (data->complete && m->how != CW_END_SIGNALLED && !m->code) {
@@ -559,7 +561,7 @@ static enum cw_status check_instructions(struct merge *m, struct cw_input *input
 static enum cw_status take_input(struct merge *m, struct cw_input *input)
 {
     struct cw_counter_data data;
-    if (m->is_first && !(m->first = cw_arena_strdup(m->arena, input->name)))
+    if (!m->index && !(m->first = cw_arena_strdup(m->arena, input->name)))
         return cw_error_nomem(m->err);
     enum cw_status status = cw_counter_data_open(&data, input, m->own, m->err);
     const enum cw_profiler profiler = data.schema.profiler;
@@ -626,7 +628,7 @@ static enum cw_status each(struct merge *m, enum cw_status (*take)(struct merge 
     enum cw_status status = CW_OK;
     for (size_t i = 0; i < m->files->count && status == CW_OK; i++) {
         struct cw_input input;
-        m->is_first = i == 0;
+        m->index = i;
         m->own = cw_arena_create();
         status = m->own ? m->files->open(m->files->user, i, &input, m->err) : cw_error_nomem(m->err);
         if (status == CW_OK) {

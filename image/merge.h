@@ -21,6 +21,8 @@ struct cw_merge_files {
     bool *incomplete;                /* NULL, or set if an input, and so the result, lacks its end */
     struct cw_job_ranks *job;        /* NULL, or gets the ranks of all inputs */
     struct cw_rank_origins *origins; /* the same, with their files */
+    uint32_t *ends;                  /* NULL, or gets the number of ranges, or of a trace's processes, that the result
+                                        has up to the end of each input */
 };
 
 /* Puts a whole file: the records of all inputs in the order of the inputs, each record unchanged. CW_ERR_USAGE unless

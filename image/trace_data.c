@@ -653,6 +653,7 @@ static enum cw_status keep_all(struct parse *p)
         keep(p, p->processes.items, p->processes.count, sizeof(struct cw_trace_process));
     for (uint32_t i = 0; i < p->processes.count && p->file.status == CW_OK; i++) {
         const struct texts *t = (const struct texts *)p->texts.items + i;
+        processes[i].number = i;
         processes[i].text_count = t->count;
         processes[i].texts = keep(p, t->items, t->count, sizeof *t->items);
     }

@@ -15,6 +15,7 @@ enum { CW_TRACE_ROWS_MAX = 1 << 16 };
 enum { CW_TRACE_DEVICES_MAX = 256 };
 
 struct cw_trace_process {
+    uint32_t number; /* in the file, once read */
     uint32_t pid;
     uint32_t attribute_count, device_count, text_count;
     const struct cw_pair *attributes; /* docs/formats.md names them: program, host, rank... */

@@ -24,11 +24,13 @@ struct counterworks_chip {
 struct counterworks_capture {
     struct cw_arena *arena;
     struct cw_input file;
-    const char *name;   /* as the caller wrote it, for messages */
-    const char *source; /* the name without folders */
-    const char *asked;  /* the first word of the command line or call */
-    const char *first;  /* the path of the first file */
-    const char *word;   /* quoted for a shell; FILES where there are several */
+    const char *name;         /* as the caller wrote it, for messages */
+    const char *source;       /* the name without folders */
+    const char *asked;        /* the first word of the command line or call */
+    const char *first;        /* the path of the first file */
+    const char *word;         /* quoted for a shell; FILES where there are several */
+    size_t run_count;         /* how many words it was opened from, each a run of the program; 0: one */
+    const uint32_t *run_ends; /* [run_count]: the number of ranges, or of a trace's processes, up to each run's end */
     struct cw_counter_data data;
 };
 

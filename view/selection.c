@@ -324,6 +324,11 @@ const char *cw_selection_option(const struct counterworks_request *wanted)
                                     : NULL;
 }
 
+bool cw_selection_has_rank(const struct counterworks_request *wanted, const char *rank)
+{
+    return !wanted->ranks || (rank && cw_rank_list_has(wanted->ranks, strtoull(rank, NULL, 10)));
+}
+
 enum cw_status cw_select_ranges(bool *keep, const struct cw_view_input *in, const struct cw_counter_data *data,
                                 const uint32_t *parents, bool or_none)
 {
@@ -341,10 +346,8 @@ enum cw_status cw_select_ranges(bool *keep, const struct cw_view_input *in, cons
     bool *any = named ? cw_arena_alloc(in->arena, count, sizeof *any) : NULL;
     if (named && !any)
         return cw_error_nomem(in->err);
-    for (uint32_t i = 0; i < count; i++) {
-        const char *rank = wanted->ranks ? cw_range_attribute(cw_launch_of(data, i), "rank") : NULL;
-        keep[i] = !wanted->ranks || (rank && cw_rank_list_has(wanted->ranks, strtoull(rank, NULL, 10)));
-    }
+    for (uint32_t i = 0; i < count; i++)
+        keep[i] = cw_selection_has_rank(wanted, cw_range_attribute(cw_launch_of(data, i), "rank"));
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         if (!parts[p].count)
             continue;

@@ -6,6 +6,8 @@
 
 /* Returns the first option of the request that selects ranges, for messages, such as "--range"; NULL: none does. */
 const char *cw_selection_option(const struct counterworks_request *wanted);
+/* Whether the request wants launches, or a process, with this text of a rank; NULL: of no rank. */
+bool cw_selection_has_rank(const struct counterworks_request *wanted, const char *rank);
 /* Finds the ranges of the capture that the request wants, (*keep)[range]; NULL: all. CW_ERR_USAGE for none, unless
  * `or_none`. */
 enum cw_status cw_view_keep(const bool **keep, const struct cw_view_input *in, bool or_none);

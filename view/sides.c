@@ -28,10 +28,36 @@ struct cw_view_input cw_view_beside(const struct cw_view_input *in, const struct
     return of;
 }
 
-static void count_runs(uint32_t runs[2], const struct counterworks_side *before, const struct counterworks_side *after)
+/* Counts the runs that have some of `items`, ranges or processes by their numbers in the capture, in ascending order. A
+ * run without any in the capture counts as well, unless it may be of other ranks. */
+static uint32_t count_runs(const struct cw_view_input *in, const uint32_t *items, uint32_t count)
 {
-    runs[0] = before->runs ? before->runs : 1;
-    runs[1] = after->runs ? after->runs : 1;
+    const struct counterworks_capture *c = in->capture;
+    uint32_t runs = 0, at = 0, begin = 0;
+    for (size_t run = 0; run < c->run_count; begin = c->run_ends[run++]) {
+        const uint32_t first = at;
+        while (at < count && items[at] < c->run_ends[run])
+            at++;
+        runs += at > first || (begin == c->run_ends[run] && !in->request->ranks);
+    }
+    return runs ? runs : 1;
+}
+
+/* Sets the number of runs of a side of ranges: the caller's, or that of the runs with launches of the request's ranks.
+ */
+static enum cw_status set_runs(uint32_t *runs, const struct counterworks_side *side, const struct cw_view_input *in)
+{
+    const struct cw_counter_data *data = &in->capture->data;
+    const uint32_t all = in->capture->run_count ? data->range_count : 0;
+    uint32_t *items = cw_arena_alloc(in->arena, all, sizeof *items);
+    uint32_t count = 0;
+    if (!items)
+        return cw_error_nomem(in->err);
+    for (uint32_t i = 0; i < all; i++)
+        if (cw_selection_has_rank(in->request, cw_range_attribute(cw_launch_of(data, i), "rank")))
+            items[count++] = i;
+    *runs = side->runs ? side->runs : count_runs(in, items, count);
+    return CW_OK;
 }
 
 struct sides {
@@ -81,23 +107,35 @@ struct diff {
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
 
-static enum cw_status diff_ranges(struct diff *d, const struct cw_view_input *in, const struct counterworks_side *other,
+static enum cw_status diff_ranges(struct diff *d, const struct cw_view_input *in,
+                                  const struct counterworks_side *before, const struct counterworks_side *after,
                                   enum cw_group_by by)
 {
     const struct cw_eval_options spans = cw_view_spans(in->request);
     CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));
     CW_TRY(cw_view_select_wanted(&d->sides.a, in));
-    CW_TRY(begin_other_side(&d->sides, in, other));
+    CW_TRY(begin_other_side(&d->sides, in, after));
+    CW_TRY(set_runs(&d->runs[0], before, in));
+    CW_TRY(set_runs(&d->runs[1], after, &d->sides.other));
     CW_TRY(leave_sides(&d->sides, in));
     return cw_compare(&d->of, &d->sides.a, &d->sides.b, d->runs, by, true, &spans, in->arena, in->err);
 }
 
 /* ---- traces ----------------------------------------------------------------------------------------------------- */
 
-static enum cw_status load(struct side *s)
+/* Reads a trace, and sets the number of its runs: the caller's, or that of the runs of which the timeline keeps a
+ * process. */
+static enum cw_status load(struct side *s, const struct counterworks_side *of, uint32_t *runs)
 {
     cw_tell_incomplete(s->in.capture, s->in.notices);
     CW_TRY(cw_view_timeline(&s->t, &s->in));
+    const struct cw_trace *trace = s->t.trace;
+    uint32_t *items = cw_arena_alloc(s->in.arena, trace->process_count, sizeof *items);
+    if (!items)
+        return cw_error_nomem(s->in.err);
+    for (uint32_t p = 0; p < trace->process_count; p++)
+        items[p] = trace->processes[p].number;
+    *runs = of->runs ? of->runs : count_runs(&s->in, items, trace->process_count);
     return cw_trace_choose(&s->keep, &s->in, &s->t, true);
 }
 
@@ -143,16 +181,17 @@ static enum cw_status check_traces(const struct cw_view_input *in, const struct 
     return CW_OK;
 }
 
-static enum cw_status diff_traces(struct diff *d, const struct cw_view_input *in, const struct counterworks_side *other,
+static enum cw_status diff_traces(struct diff *d, const struct cw_view_input *in,
+                                  const struct counterworks_side *before, const struct counterworks_side *after,
                                   enum cw_group_by by)
 {
     const struct counterworks_request *o = in->request;
     const bool by_kernel = o->kernels.count || o->excluded.count;
-    enum cw_status status = check_traces(in, other);
+    enum cw_status status = check_traces(in, after);
     d->traces[0].in = *in;
-    d->traces[1].in = cw_view_beside(in, other);
+    d->traces[1].in = cw_view_beside(in, after);
     for (int i = 0; i < 2 && status == CW_OK; i++)
-        status = load(&d->traces[i]);
+        status = load(&d->traces[i], i ? after : before, &d->runs[i]);
     for (int i = 0; i < 2 && status == CW_OK; i++)
         status = make_ranges(&d->traces[i], by == CW_BY_NVTX);
     const bool nvtx = !by_kernel && (d->traces[0].nvtx.range_count || d->traces[1].nvtx.range_count);
@@ -198,11 +237,10 @@ enum cw_status cw_view_diff(struct counterworks_view *view, const struct cw_view
         return cw_error_nomem(in->err);
     view->free = free_diff;
     view->owned = d;
-    count_runs(d->runs, before, after);
     d->is_trace = in->capture->data.schema.profiler == CW_PROFILER_TRACE;
     enum cw_status status = cw_view_check_by(in, (const char *const[]){"kernel", "nvtx"}, 2);
     if (status == CW_OK)
-        status = (d->is_trace ? diff_traces : diff_ranges)(d, in, after, by);
+        status = (d->is_trace ? diff_traces : diff_ranges)(d, in, before, after, by);
     d->shown.of = &d->of;
     d->shown.top = in->request->top ? in->request->top : TOP;
     d->shown.traces = d->is_trace;
@@ -508,7 +546,8 @@ enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view
     CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));
     CW_TRY(select_metrics(&g->sides.a, in, &g->rules));
     CW_TRY(begin_other_side(&g->sides, in, after));
-    count_runs(runs, before, after);
+    CW_TRY(set_runs(&runs[0], before, in));
+    CW_TRY(set_runs(&runs[1], after, &g->sides.other));
     CW_TRY(leave_sides(&g->sides, in));
     CW_TRY(cw_compare(&g->of, &g->sides.a, &g->sides.b, runs, CW_BY_KERNEL, false, &spans, in->arena, in->err));
     CW_TRY(cw_gate_judge(&g->judgement, &g->rules, &g->of, need, in->arena, in->err));

@@ -248,17 +248,37 @@ static enum cw_status put_joined(void *joining, const void *data, size_t size, s
     return cw_spool_put(&((struct joining *)joining)->spool, data, size, err);
 }
 
-static enum cw_status join_files(struct counterworks_capture **capture, const char *const *paths, size_t count,
+/* Takes each word of the list for a run. `ends`: of the files, see struct cw_merge_files; becomes those of the runs. */
+static void take_runs(struct counterworks_capture *made, const struct cw_file_list *list, uint32_t *ends)
+{
+    for (size_t run = 0; run < list->word_count; run++) /* a word has a file at least */
+        ends[run] = ends[list->word_ends[run] - 1];
+    made->run_count = list->word_count;
+    made->run_ends = ends;
+}
+
+static enum cw_status join_files(struct counterworks_capture **capture, const struct cw_file_list *list,
                                  const char *name, struct cw_rank_origins *origins, struct cw_notices *notices,
                                  struct cw_error *err)
 {
     struct counterworks_capture *made = cw_source_create();
-    struct joining j = {.paths = paths, .count = count, .notices = notices};
-    const struct cw_merge_files files = {
-        .count = count, .open = open_input, .close = close_input, .put = put_joined, .user = &j, .origins = origins};
-    enum cw_status status = made ? cw_counter_data_merge_files(&files, err) : cw_error_nomem(err);
+    struct joining j = {.paths = (const char *const *)list->paths, .count = list->count, .notices = notices};
+    uint32_t *ends = made ? cw_arena_alloc(made->arena, list->count, sizeof *ends) : NULL;
+    const struct cw_merge_files files = {.count = list->count,
+                                         .open = open_input,
+                                         .close = close_input,
+                                         .put = put_joined,
+                                         .user = &j,
+                                         .origins = origins,
+                                         .ends = ends};
+    if (!ends) {
+        cw_error_nomem(err);
+        return finish(capture, made, CW_ERR_NOMEM);
+    }
+    enum cw_status status = cw_counter_data_merge_files(&files, err);
     cw_input_close(&j.standard);
     if (status == CW_OK) {
+        take_runs(made, list, ends);
         made->file = cw_spool_finish(&j.spool, name);
         status = read_capture(made, name, NULL, err);
     } else {
@@ -270,8 +290,8 @@ static enum cw_status join_files(struct counterworks_capture **capture, const ch
 enum cw_status cw_source_join(struct counterworks_capture **capture, const char *const *paths, size_t count,
                               const char *name, struct cw_error *err)
 {
-    return count == 1 ? open_file(capture, *paths, NULL, NULL, err)
-                      : join_files(capture, paths, count, name, NULL, NULL, err);
+    const struct cw_file_list list = {.paths = (char *const *)paths, .count = count};
+    return count == 1 ? open_file(capture, *paths, NULL, NULL, err) : join_files(capture, &list, name, NULL, NULL, err);
 }
 
 void cw_source_tell_ranks(struct cw_rank_origins *origins, struct cw_notices *notices)
@@ -383,8 +403,7 @@ static enum cw_status open_files(struct counterworks_capture **capture, const st
     const char *name = cw_source_name(files, of, arena);
     if (files->count == 1)
         return open_file(capture, files->paths[0], of->numbered ? NULL : of->ranks, notices, err);
-    return name ? join_files(capture, (const char *const *)files->paths, files->count, name, of->origins, notices, err)
-                : cw_error_nomem(err);
+    return name ? join_files(capture, files, name, of->origins, notices, err) : cw_error_nomem(err);
 }
 
 enum cw_status cw_source_open(struct counterworks_capture **capture, const struct cw_source_files *of,

@@ -4,22 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/rank_index.h"
+#include "view/selection.h"
 
 /* Keeps the processes of --rank. */
 static enum cw_status keep_ranks(const struct cw_view_input *in, struct cw_trace *trace)
 {
-    const char *wanted = in->request->ranks;
     bool *keep = cw_arena_alloc(in->arena, trace->process_count, sizeof *keep);
     uint32_t kept = 0;
     for (uint32_t p = 0; keep && p < trace->process_count; p++) {
-        const char *rank = cw_trace_attribute(&trace->processes[p], "rank");
-        keep[p] = rank && cw_rank_list_has(wanted, strtoull(rank, NULL, 10));
+        keep[p] = cw_selection_has_rank(in->request, cw_trace_attribute(&trace->processes[p], "rank"));
         kept += keep[p];
     }
     if (keep && !kept)
         return cw_error_set(in->err, CW_ERR_USAGE, "%s: found no process of the ranks %.200s", in->capture->asked,
-                            wanted);
+                            in->request->ranks);
     return keep && cw_trace_keep(trace, keep, in->arena) ? CW_OK : cw_error_nomem(in->err);
 }
 

@@ -118,8 +118,8 @@ enum cw_status cw_eval_open_sides(struct cw_eval_session *s, const struct cw_eva
     CW_TRY(cw_eval_open(s, &s->main, sides->a, sides->a_count));
     CW_TRY(cw_eval_gather(s, s->main.chip));
     CW_TRY(cw_eval_open(s, second, sides->b, sides->b_count));
-    opened[0] = (struct counterworks_side){s->main.capture, s->main.chip, (uint32_t)sides->a_count};
-    opened[1] = (struct counterworks_side){second->capture, second->chip, (uint32_t)sides->b_count};
+    opened[0] = (struct counterworks_side){s->main.capture, s->main.chip, 0};
+    opened[1] = (struct counterworks_side){second->capture, second->chip, 0};
     return CW_OK;
 }
 

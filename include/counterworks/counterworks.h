@@ -564,7 +564,9 @@ enum counterworks_status counterworks_view_print(const struct counterworks_view 
 struct counterworks_side {
     const struct counterworks_capture *capture;
     const struct counterworks_chip *chip; /* NULL for a capture without metrics */
-    uint32_t runs;                        /* number of runs of the program that the capture joins; 0 means 1 */
+    uint32_t runs; /* number of runs of the program that the capture joins. 0: one for each word that it was opened from
+                      (counterworks_capture_open_files()), but for words of which the request's ranks, or copies of
+                      traces, leave nothing */
 };
 
 /* Compares two captures, of ranges or traces. The request's `by` is "kernel" or "nvtx". */

@@ -185,6 +185,21 @@ class Questions(unittest.TestCase):
         self.assertEqual((first["group"], first["a"]), (groups["group"][0], groups["a_launch_ns"][0]))
         self.assertEqual(list(cw.diff(CAPTURES / "trace_train.cwd", CAPTURES / "trace_train.cwd").tables), ["groups", "nvtx"])
 
+    def test_comparisons_of_several_runs(self):
+        runs = [CAPTURES / f"runs_{i}.cwd" for i in range(1, 7)]
+        both, last = cw.open(runs[:2]), runs[5]
+        self.assertEqual(str(cw.diff(both, last)), command("diff", *runs[:2], "--", last))
+        self.assertEqual(str(cw.diff(last, both)), command("diff", last, "--", *runs[:2]))
+        trace = CAPTURES / "trace_train.cwd"
+        with self.assertWarnsRegex(cw.Notice, "more than once"):
+            self.assertIn("  0 %", str(cw.diff(trace, cw.open(trace, trace))))
+        with tempfile.TemporaryDirectory() as folder:
+            rules = os.path.join(folder, "gate.yaml")
+            command("gate", "--learn", *runs[:5], "-o", rules)
+            for before, after in ((both, last), (runs[0], cw.open(runs[4:]))):
+                judged = cw.gate(before, after, rules)
+                self.assertEqual((judged.verdict, str(judged).partition(":")[0]), ("same", "same"))
+
     def test_explain(self):
         text = str(cw.open(CAPTURES / "gemm.cwd").explain("dram__bytes_read.sum"))
         self.assertIn("= 4864", text)

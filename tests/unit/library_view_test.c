@@ -726,7 +726,8 @@ Test(library_view, captures_are_compared)
     GOOD(counterworks_view_save(view, "diff.json", NULL, &error));
     cr_expect(counterworks_view_has(view, COUNTERWORKS_CSV));
     cr_assert_eq(counterworks_view_table_count(view), 2, "groups and changes");
-    cr_expect_eq(real_at(view, 0, 0, "b_total_ns") - real_at(view, 0, 0, "a_total_ns"), real_at(view, 0, 0, "change_ns"));
+    cr_expect_eq(real_at(view, 0, 0, "b_total_ns") - real_at(view, 0, 0, "a_total_ns"),
+                 real_at(view, 0, 0, "change_ns"));
     cr_expect_eq(counterworks_view_verdict(view), COUNTERWORKS_SAME);
     counterworks_view_close(view);
     GOOD(counterworks_diff(&view, &of_trace, &of_trace, NULL, NULL, &error));
@@ -750,6 +751,37 @@ Test(library_view, captures_are_compared)
 
 static const char *const runs[] = {CAPTURES "runs_1.cwd", CAPTURES "runs_2.cwd", CAPTURES "runs_3.cwd",
                                    CAPTURES "runs_4.cwd", CAPTURES "runs_5.cwd"};
+
+/* The number of runs that JSON has of the side before. */
+static void expect_runs(const struct counterworks_side *before, uint32_t wanted)
+{
+    const struct counterworks_side after = {open_capture("runs_6.cwd"), gh100, 0};
+    struct counterworks_view *view;
+    char command[128];
+    GOOD(counterworks_diff(&view, before, &after, NULL, NULL, &error));
+    GOOD(counterworks_view_save(view, "runs.json", NULL, &error));
+    counterworks_view_close(view);
+    counterworks_capture_close((struct counterworks_capture *)after.capture);
+    snprintf(command, sizeof command, "test \"$(grep -o '\"runs\": [0-9]*' runs.json | head -n 1)\" = '\"runs\": %u'",
+             wanted);
+    cr_expect(system(command) == 0, "%u", wanted);
+}
+
+Test(library_view, a_capture_knows_its_runs)
+{
+    struct counterworks_side before = {open_capture("runs_1.cwd"), gh100, 0};
+    struct counterworks_capture *three;
+    expect_runs(&before, 1);
+    before.runs = 2;
+    expect_runs(&before, 2);
+    counterworks_capture_close((struct counterworks_capture *)before.capture);
+    GOOD(counterworks_capture_open_files(&three, runs, 3, NULL, NULL, &error));
+    before = (struct counterworks_side){three, gh100, 0};
+    expect_runs(&before, 3);
+    before.runs = 1;
+    expect_runs(&before, 1);
+    counterworks_capture_close(three);
+}
 
 Test(library_view, rules_are_learned_and_judge)
 {
