@@ -142,7 +142,7 @@ static enum cw_status read_kinds(const struct trace *v, uint64_t there, uint64_t
 {
     const char *option = v->in->request->kinds;
     char text[KINDS_SIZE];
-    for (const char *at = option; *at;) {
+    for (const char *at = option; at == option || *at;) {
         const size_t length = strcspn(at, ",");
         int k = 0;
         while (k < CW_TRACE_KIND__COUNT &&
@@ -150,7 +150,7 @@ static enum cw_status read_kinds(const struct trace *v, uint64_t there, uint64_t
             k++;
         if (k == CW_TRACE_KIND__COUNT)
             return cw_error_set(v->in->err, CW_ERR_USAGE,
-                                "%s: found --kind %.200s, expected kinds of rows; the trace has %s",
+                                "%s: found --kind '%.200s', expected kinds of rows; the trace has %s",
                                 v->in->capture->asked, option, there ? list_kinds(there, text) : "none");
         *kinds |= CW_TRACE_BIT(k);
         at += length + (at[length] == ',');

@@ -35,6 +35,7 @@ for option in '--kind kernels --json -' '--csv - --kind kernel,copy' '--csv - --
     '--region-ns 3' '--chip-file x' '--metrics-db x' '--source-path x'; do
     fail metric-eval "$train" $option
 done
+fail metric-eval "$train" --kind '' --csv -
 echo == a kind of which the trace has no row
 metric-eval "$train" -q --csv - --kind openacc; echo "status $?"
 metric-eval "$train" -q --json - --kind openacc,memory_pool | tail -n +2; echo "status $?"
