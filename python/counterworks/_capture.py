@@ -50,6 +50,10 @@ class _Request:
             raise type(error)(f"found {name}={value!r}: {error}") from None
 
     def _set(self, name: str, value: Any) -> None:
+        if name not in self.NUMBERS and not isinstance(value, (str, bytes, os.PathLike)) and np.iterable(value):
+            value = list(value)
+            if not value:
+                raise UsageError(f"found an empty list for {name}, expected something in it, or None")
         if name in self.TEXTS:
             self.kept.append(ffi.new("char[]", encode(_text(value))))
             setattr(self.struct, name, self.kept[-1])

@@ -63,9 +63,13 @@ class Session(Capture):
     def _plan(self) -> Optional[str]:
         """The path of the plan; None for kinds without counters, of which SASS metrics become an option."""
         what: Any = self._what if self._what is not None else _SETS.get(self._kind)
-        if what is None or self._kind == "instructions":
-            names = [what] if isinstance(what, str) else what or ()
-            self._arguments += ["-m", ",".join(names)] if names else []
+        if what is None:
+            return None
+        if self._kind == "instructions":
+            names = [what] if isinstance(what, str) else list(what)
+            if not names:
+                raise UsageError("found an empty list of SASS metrics, expected at least one, or None")
+            self._arguments += ["-m", ",".join(names)]
             return None
         if self._kind not in _SETS:
             raise UsageError(f"found {what!r} for a capture of {self._kind}, expected no metrics")

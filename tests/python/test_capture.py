@@ -180,6 +180,7 @@ class Mistakes(unittest.TestCase):
         for error, message, options in (
                 (cw.UsageError, "found the kind 'kernel', expected one of kernels, ranges", {"kind": "kernel"}),
                 (cw.UsageError, "found 'demo' for a capture of trace", {"what": "demo", "kind": "trace"}),
+                (cw.UsageError, "found an empty list of SASS metrics", {"what": [], "kind": "instructions"}),
                 (cw.UsageError, "found --profiler-api with the simulated GPU", {"kind": "samples"}),
                 (cw.UsageError, "found replay 'batch' for a kind without it", {"kind": "pc", "replay": "batch"}),
                 (cw.UsageError, "did you mean", {"what": ["sm__warps_activ.avg"]}),

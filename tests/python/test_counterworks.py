@@ -324,6 +324,10 @@ class Mistakes(unittest.TestCase):
                 (cw.UsageError, "found the preference 'less', expected one of whole, passes, time",
                  lambda: cw.plan("GH100", ["dram__bytes_read.sum"], prefer="less")),
                 (cw.UsageError, "found no chip named ''", lambda: cw.chip("")),
+                *((cw.UsageError, f"found an empty list for {name}, expected", lambda n=name, e=empty: run.view(**{n: e}))
+                  for name in ("kernels", "exclude", "filter", "metrics", "ranges", "ranks", "by", "sort", "kinds", "rules")
+                  for empty in ([], (), iter([]), np.array([]))),
+                (cw.UsageError, "found an empty list for kernels", lambda: cw.diff(run, run, kernels=[])),
                 (cw.UsageError, "found arguments '-q', expected a list", lambda: cw.capture(arguments="-q"))):
             with self.assertRaisesRegex(error, message):
                 call()
