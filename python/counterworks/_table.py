@@ -42,7 +42,8 @@ class Table:
 
     table["total_ns"] is the array of a column, and table["sm__warps_active.avg"] that of a metric: NaN where it is
     missing. As of a DataFrame, `in` and iterating are of these names, and len is the number of rows. statuses(metric) has
-    the status of each value, 0 for ok, as in STATUSES. Reads the view when first asked."""
+    the status of each value, 0 for ok, as in STATUSES. Reads the view when first asked. Arrays are read-only, as the table
+    keeps them: change a copy. Those of frames and datasets are copies."""
 
     def __init__(self, view: View, index: int) -> None:
         info = ffi.new("struct counterworks_table *", {"size": ffi.sizeof("struct counterworks_table")})
@@ -121,13 +122,13 @@ class Table:
     def _both(self) -> list[np.ndarray]:
         """All values and statuses, read by the first call."""
         if self._values is None:
-            self._values = self._read_metrics(values=np.float64, statuses=np.int8)
+            self._values = [_frozen(a) for a in self._read_metrics(values=np.float64, statuses=np.int8)]
         return self._values
 
     def _of_metrics(self, array: np.ndarray) -> np.ndarray:
         """The columns of `metrics`, which may be fewer than the library's."""
         numbers = [metric.number for metric in self.metrics.values()]
-        return array if numbers == list(range(self._metric_count)) else array[:, numbers]
+        return _frozen(array if numbers == list(range(self._metric_count)) else array[:, numbers])
 
     @property
     def values(self) -> np.ndarray:
@@ -140,7 +141,7 @@ class Table:
         if name not in self.columns:
             raise KeyError(f"found {name!r}, expected a metric or one of {', '.join(self.columns)}")
         if name not in self._arrays:
-            self._arrays[name] = self._read_column(name)
+            self._arrays[name] = _frozen(self._read_column(name))
         return self._arrays[name]
 
     def statuses(self, metric: Optional[str] = None) -> np.ndarray:
@@ -189,12 +190,12 @@ class Table:
         variables: dict[str, tuple] = {}
         for name, column in self.columns.items():
             dims = (row,) if column.width == 1 else (row, f"{name}_axis")
-            variables[name] = (dims, self[name], column.attributes())
+            variables[name] = (dims, self[name].copy(), column.attributes())
         flags = {"flag_values": np.array(list(STATUSES), np.int8),
                  "flag_meanings": " ".join(s.replace(" ", "_") for s in STATUSES.values())}
         for name, metric in self.metrics.items():
-            variables[name] = ((row,), self[name], {**metric.attributes(), "ancillary_variables": name + "_status"})
-            variables[name + "_status"] = ((row,), self.statuses(name), flags)
+            variables[name] = ((row,), self[name].copy(), {**metric.attributes(), "ancillary_variables": name + "_status"})
+            variables[name + "_status"] = ((row,), self.statuses(name).copy(), flags)
         return xarray.Dataset(variables, attrs={"source": self._view.source})
 
     def _repr_html_(self, names: Optional[Sequence[str]] = None, most: int = 20) -> str:
@@ -210,6 +211,11 @@ class Table:
             lines.append("<tr>" + "".join(_cell(h, self[h.name][i]) for h in heads) + "</tr>")
         rest = f"<p>{self.row_count - count} more rows</p>" if self.row_count > count else ""
         return "".join(lines) + "</tbody></table>" + rest
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
 
 
 def escape(shown: str) -> str:

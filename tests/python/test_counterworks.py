@@ -72,6 +72,22 @@ class Values(unittest.TestCase):
         self.compare("gemm.cwd")
         self.compare("transformer.cwd")
 
+    def test_arrays_are_the_views(self):
+        name = "gpu__time_duration.sum"
+        for view in (cw.open(CAPTURES / "transformer.cwd").kernels(metrics=[name]),
+                     cw.open(CAPTURES / "multiplexed.cwd").kernels(metrics=[name, name])):
+            before = view.to_dataframe()
+            arrays = [*(view[column] for column in view), view.table.values, view.statuses(), view.statuses(name)]
+            for array in arrays + [a for a in (view.table.spreads(),) if a is not None]:
+                with self.assertRaisesRegex(ValueError, "read-only"):
+                    array[0] = array[-1]
+            frame, data = view.to_dataframe(statuses=True), view.to_xarray()
+            for column in frame:
+                frame.loc[0, column] = frame[column].iloc[-1]
+            for column in data:
+                data[column].values[0] = data[column].values[-1]
+            pandas.testing.assert_frame_equal(view.to_dataframe(), before)
+
     def test_a_metric_named_twice(self):
         chip, run = cw.chip("GH100"), cw.open(CAPTURES / "transformer.cwd")
         names = ["sm__inst_executed.sum", "dram__bytes_read.sum"]
