@@ -9,8 +9,8 @@ import numpy as np
 
 from counterworks._chip import Chip
 from counterworks._chip import chip as open_chip
-from counterworks._library import (Notices, Path, UsageError, Words, check, encode, ffi, library, listed, made, names_of,
-                                   number_of, text)
+from counterworks._library import (Local, Notices, Path, UsageError, Words, check, encode, ffi, library, listed, made,
+                                   names_of, number_of, text)
 from counterworks._table import Table, escape
 
 if TYPE_CHECKING:
@@ -72,10 +72,12 @@ def _text(value: Any) -> Union[str, bytes]:
     return ",".join(map(str, value)) if np.iterable(value) else str(value)
 
 
-class View:
+class View(Local):
     """Part of a capture: `tables`, a text for people (str), and files (save).
 
     A view of one table stands for it: view["total_ns"], "total_ns" in view, view.to_dataframe(), view.to_xarray()."""
+
+    _instead = "its data, such as to_dataframe()"
 
     def __init__(self, function: Callable, arguments: tuple, request: _Request, source: str, keep: Any,
                  listed: Optional[Callable[[], View]] = None) -> None:
@@ -160,12 +162,13 @@ class View:
 library_c = ffi.dlopen(None)
 
 
-class Capture:
+class Capture(Local):
     """A capture: made by open().
 
     `chip` is the name of its chip, `profiler` "ranges", "samples", "pc_samples", "instructions" or "trace", `metrics`
     the metrics that its plan names, `complete` whether it came to its end, `passes` and `devices` their numbers."""
 
+    _instead = "its path: open the file in the other process"
     _ranks: Union[str, bytes, None] = None  # of open(), which may have read others, too
 
     def __init__(self, handle: Any, source: str, chip: Optional[Chip] = None) -> None:

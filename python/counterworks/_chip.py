@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
-from counterworks._library import (Path, UnsupportedError, Words, agent, check, encode, ffi, library, listed, made,
+from counterworks._library import (Local, Path, UnsupportedError, Words, agent, check, encode, ffi, library, listed, made,
                                    names_of, number_of, text, warn)
 
 _TYPES = names_of("COUNTERWORKS_", "metric_type")
@@ -37,7 +37,7 @@ class Metric:
         return "\n".join(filter(None, [f"{self.name}: {self.type}, {self.unit}", self.description, self.formula]))
 
 
-class Chip(collections.abc.Mapping):
+class Chip(Local, collections.abc.Mapping):
     """A chip and its metrics: a mapping of full names to Metric.
 
     Iterating gives the usual metric of each base name; `in` and [] know every name.
@@ -48,6 +48,8 @@ class Chip(collections.abc.Mapping):
     >>> "sm__warps_active.avg" in gh100, "no_such.avg" in gh100
     (True, False)
     """
+
+    _instead = "its name: open the chip in the other process"
 
     def __init__(self, handle: Any, name: str) -> None:
         self._handle = handle
@@ -130,11 +132,13 @@ class Chip(collections.abc.Mapping):
                          self._handle, words.array, words.count, options), self)
 
 
-class Plan:
+class Plan(Local):
     """Which counters to collect in which passes.
 
     `passes` is their number; no plan for these metrics has fewer than `bound`. `metrics` has the passes of each metric,
     counted from 0."""
+
+    _instead = "its file: save the plan"
 
     def __init__(self, handle: Any, of: Chip) -> None:
         self._handle = handle

@@ -126,6 +126,15 @@ def number_of(name: str, prefix: str, kind: str) -> int:
     return numbers[str(name).lower()]
 
 
+class Local:
+    """An object with memory of the library, which another process does not have."""
+
+    _instead = ""  # what to send to another process
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"found a {type(self).__name__} to pickle or copy, expected {self._instead}")
+
+
 def check(function: Callable, *arguments: Any) -> None:
     """Calls a function of the library whose last argument is an error. Raises the error."""
     error = ffi.new("struct counterworks_error *")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 
 import numpy as np
 
-from counterworks._library import check, ffi, library, names_of, text
+from counterworks._library import Local, check, ffi, library, names_of, text
 
 if TYPE_CHECKING:
     import pandas
@@ -37,13 +37,15 @@ class Column:
         return {key: value for key, value in pairs.items() if value}
 
 
-class Table:
+class Table(Local):
     """Rows by columns, and a value with a status of each metric.
 
     table["total_ns"] is the array of a column, and table["sm__warps_active.avg"] that of a metric: NaN where it is
     missing. As of a DataFrame, `in` and iterating are of these names, and len is the number of rows. statuses(metric) has
     the status of each value, 0 for ok, as in STATUSES. Reads the view when first asked. Arrays are read-only, as the table
     keeps them: change a copy. Those of frames and datasets are copies."""
+
+    _instead = "its data, such as to_dataframe()"
 
     def __init__(self, view: View, index: int) -> None:
         info = ffi.new("struct counterworks_table *", {"size": ffi.sizeof("struct counterworks_table")})

@@ -1,10 +1,12 @@
 """The Python package: its values are the commands', bit for bit; errors, notices and lifetimes."""
 
+import copy
 import doctest
 import gc
 import json
 import os
 import pathlib
+import pickle
 import shutil
 import struct
 import subprocess
@@ -363,6 +365,17 @@ class Mistakes(unittest.TestCase):
         self.assertTrue(any("incomplete" in str(w.message) for w in seen))
         self.assertEqual({w.filename for w in seen}, {__file__})
         self.assertTrue(all(issubclass(w.category, cw.Notice) for w in seen))
+
+    def test_memory_of_the_library_stays(self):
+        run, chip = cw.open(CAPTURES / "gemm.cwd"), cw.chip("GH100")
+        kernels = run.kernels()
+        for what, instead in ((run, "its path"), (kernels, "its data"), (kernels.table, "its data"), (chip, "its name"),
+                              (chip.plan(["dram__bytes_read.sum"]), "its file")):
+            for call in (pickle.dumps, copy.deepcopy):
+                with self.assertRaisesRegex(TypeError, f"found a {type(what).__name__} to .*, expected {instead}"):
+                    call(what)
+        for what in (kernels.to_dataframe(), kernels.to_xarray(), kernels.table.columns, chip["dram__bytes_read.sum"]):
+            self.assertEqual(type(pickle.loads(pickle.dumps(what))), type(what))
 
     def test_views_outlive_names(self):
         view = cw.open(CAPTURES / "gemm.cwd").kernels()
