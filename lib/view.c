@@ -374,16 +374,18 @@ enum counterworks_status counterworks_view_save(const struct counterworks_view *
 
 /* ---- for people ------------------------------------------------------------------------------------------------- */
 
-static enum cw_status print(const struct counterworks_view *view, FILE *out, const struct counterworks_print_options *o,
+static enum cw_status print(const struct cw_lib_view *made, FILE *out, const struct counterworks_print_options *o,
                             struct cw_error *err)
 {
     enum { INSTRUCTIONS = 10 };
+    const struct counterworks_view *view = &made->view;
+    const uint32_t top = o->top ? o->top : made->request.top;
     struct cw_source source = {.folders = o->folders.names, .folder_count = o->folders.count};
     const struct cw_terminal_style style = {.width = o->width,
                                             .bold = o->bold,
-                                            .top = o->top ? o->top : INSTRUCTIONS,
+                                            .top = top ? top : INSTRUCTIONS,
                                             .bars = (enum cw_terminal_bars)o->bars,
-                                            .quiet = o->quiet,
+                                            .quiet = o->quiet || made->request.quiet,
                                             .source = &source};
     if (!view->output.print)
         return cw_error_set(err, CW_ERR_USAGE, "found a view for programs, expected one with a text for people");
@@ -404,7 +406,7 @@ enum counterworks_status counterworks_view_print(const struct counterworks_view 
     if (options)
         memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     pthread_mutex_lock(&made->lock);
-    const enum cw_status status = print(view, out, &o, &call.err);
+    const enum cw_status status = print(made, out, &o, &call.err);
     take_error(&call, made, status);
     pthread_mutex_unlock(&made->lock);
     return cw_lib_finish(&call, status, error);

@@ -416,7 +416,7 @@ struct counterworks_request {
     double least_gain; /* for advice: leaves out findings that would save a smaller part of a kernel's time, 0 to 1 */
     bool full;         /* for files: metrics have descriptions, and a join has all its tables */
     bool wide;         /* for a list: each row in full, with all its metrics */
-    bool quiet;        /* for a list: only the data, without a summary */
+    bool quiet;        /* for a text: only the data, without a summary */
     /* For PC samples and SASS metrics: instructions have their text, by this file of nvdisasm. "nvdisasm" is the file
      * that CW_NVDISASM names, else the one in PATH, in CUDA_HOME/bin or in /usr/local/cuda/bin.
      * COUNTERWORKS_UNSUPPORTED if there is none. NULL: no text. */
@@ -544,8 +544,9 @@ struct counterworks_print_options {
     unsigned width; /* columns of the terminal; 0: as many as the text needs */
     bool bold;      /* with a terminal's codes for headings */
     enum counterworks_bars bars;
-    uint32_t top; /* for PC samples and SASS metrics: most lines, functions and instructions; 0: 10 */
-    bool quiet;   /* only the data, without a summary */
+    uint32_t top; /* for PC samples and SASS metrics: most lines, functions and instructions; 0: those of
+                     the request, else 10 */
+    bool quiet;   /* only the data, without a summary; as in the request */
     struct counterworks_names folders; /* folders of source files, for the lines beside PC samples */
 };
 #define COUNTERWORKS_PRINT_OPTIONS                                                                                     \

@@ -225,11 +225,12 @@ class Capture(Local):
         """A row for each range, in order."""
         return self.view(by="range", **request)
 
-    def advise(self, samples: Union[Capture, Path, None] = None, **request: Any) -> View:
-        """What limits each kernel, and what to change: tables "kernels" and "findings"."""
+    def advise(self, samples: Union[Capture, Path, None] = None, least_gain: float = 0.05, **request: Any) -> View:
+        """What limits each kernel, and what to change: tables "kernels" and "findings". `least_gain`: leaves out findings
+        that would save a smaller part of a kernel's time."""
         pc = None if samples is None else _opened(samples)
         return View(library.counterworks_advise, (self.handle, self._chip_handle(), pc.handle if pc else ffi.NULL),
-                    _Request(**_of_ranks(request, self)), self.source, (self, self._chip, pc))
+                    _Request(least_gain=least_gain, **_of_ranks(request, self)), self.source, (self, self._chip, pc))
 
     def explain(self, metric: str, range: Union[str, int, None] = None, **request: Any) -> View:
         """How a value came about, as text."""
@@ -355,9 +356,14 @@ def join(trace: Union[Capture, Path], capture: Union[Capture, Path], samples: Un
     """A trace with the metrics of a capture of another run of the program."""
     trace, capture = _opened(trace), _opened(capture)
     pc = None if samples is None else _opened(samples)
-    return View(library.counterworks_join,
-                (trace.handle, capture.handle, capture._chip_handle(), pc.handle if pc else ffi.NULL),
-                _Request(**_of_ranks(request, trace, capture)), trace.source, (trace, capture, pc, capture._chip))
+
+    def view(form: str, listed: Optional[Callable[[], View]] = None) -> View:
+        return View(library.counterworks_join,
+                    (trace.handle, capture.handle, capture._chip_handle(), pc.handle if pc else ffi.NULL),
+                    _Request(form, **_of_ranks(request, trace, capture)), trace.source,
+                    (trace, capture, pc, capture._chip), listed)
+
+    return view("TABLE", lambda: view("LIST"))
 
 
 def ranks(*paths: Union[Path, Iterable[Path]], **request: Any) -> View:

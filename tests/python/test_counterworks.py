@@ -222,6 +222,20 @@ class Questions(unittest.TestCase):
         text = str(cw.open(CAPTURES / "gemm.cwd").explain("dram__bytes_read.sum"))
         self.assertIn("= 4864", text)
 
+    def test_texts_are_the_commands(self):
+        trace, run, samples = (CAPTURES / f"{name}.cwd" for name in ("trace_train", "transformer", "pc_gemm"))
+        for words, view in (
+                (["join", trace, run], lambda: cw.join(trace, run)),
+                (["join", trace, run, "--by", "nvtx", "--top", 2], lambda: cw.join(trace, run, by="nvtx", top=2)),
+                (["advise", CAPTURES / "all_async.cwd"], lambda: cw.open(CAPTURES / "all_async.cwd").advise()),
+                (["advise", CAPTURES / "all_async.cwd", "--min-gain", "0%"],
+                 lambda: cw.open(CAPTURES / "all_async.cwd").advise(least_gain=0)),
+                ([run, "-q"], lambda: cw.open(run).kernels(quiet=True)),
+                (["diff", run, run, "-q"], lambda: cw.diff(run, run, quiet=True)),
+                ([samples, "--top", 2], lambda: cw.open(samples).view(top=2)),
+                ([samples], lambda: cw.open(samples).view())):
+            self.assertEqual(str(view()), command(*words), words)
+
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "groups.csv")
