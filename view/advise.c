@@ -244,6 +244,7 @@ enum cw_status cw_view_advise(struct counterworks_view *view, const struct cw_vi
     *view = (struct counterworks_view){.arena = in->arena};
     CW_TRY(of ? cw_view_need_ranges(in->capture, "", pc ? ", with the PC samples by --with" : "", in->err)
               : cw_error_nomem(in->err));
+    CW_TRY(cw_view_check_taken(in, CW_TAKES_LAUNCHES | CW_TAKES_BY | CW_TAKES_TOP, "advise"));
     CW_TRY(cw_view_check_by(in, cw_view_by, CW_VIEW_BY_COUNT));
     CW_TRY(cw_view_select(&of->result, in, (const char *[1]){NULL}, 0));
     CW_TRY(cw_rules_load(&of->rules, of->result.chip, in->chip->folder, in->request->rules, in->arena, in->err));

@@ -338,6 +338,7 @@ enum cw_status cw_view_explain(struct counterworks_view *view, const struct cw_v
     struct explain *of = cw_arena_alloc(in->arena, 1, sizeof *of);
     *view = (struct counterworks_view){.arena = in->arena, .free = of ? free_explain : NULL, .owned = of};
     CW_TRY(of ? cw_view_need_ranges(in->capture, " for ", "explain", in->err) : cw_error_nomem(in->err));
+    CW_TRY(cw_view_check_taken(in, CW_TAKES_LAUNCHES, "explain"));
     CW_TRY(find_metric(of, in, metric));
     CW_TRY(choose_range(in, &of->range));
     CW_TRY(find_fold(of, in));

@@ -94,6 +94,7 @@ enum cw_status cw_view_job_begin(struct cw_view_job **job, const struct cw_view_
     w->in = *in;
     w->by = !by || *by == 'k' ? CW_BY_KERNEL : *by == 'f' ? CW_BY_FAMILY : CW_BY_NVTX;
     w->complete = true;
+    CW_TRY(cw_view_check_taken(in, CW_TAKES_LAUNCHES | CW_TAKES_BY | CW_TAKES_TOP | CW_TAKES_METRICS, "ranks"));
     CW_TRY(cw_view_check_by(in, (const char *const[]){"kernel", "family", "nvtx"}, 3));
     return cw_ranks_begin(&w->ranks, w->by, in->err);
 }

@@ -248,7 +248,10 @@ enum cw_status cw_view_join(struct counterworks_view *view, const struct cw_view
     j->by_launch = by && strcmp(by, "launch") == 0;
     j->by = by && !j->by_launch ? cw_rows_find_by(by) : CW_BY_KERNEL;
     of_trace.capture = trace;
-    enum cw_status status = check_inputs(in, trace, samples);
+    enum cw_status status =
+        cw_view_check_taken(in, CW_TAKES_BY | CW_TAKES_ROWS | CW_TAKES_TOP | CW_TAKES_METRICS | CW_TAKES_EVERY, "join");
+    if (status == CW_OK)
+        status = check_inputs(in, trace, samples);
     if (status == CW_OK) {
         cw_tell_incomplete(trace, in->notices);
         cw_tell_incomplete(in->capture, in->notices);

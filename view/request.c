@@ -58,6 +58,30 @@ enum cw_status cw_view_check_request(const struct counterworks_request *r, struc
     return check_texts(r, err);
 }
 
+enum cw_status cw_view_check_taken(const struct cw_view_input *in, unsigned taken, const char *command)
+{
+    const struct counterworks_request *r = in->request;
+    const struct {
+        enum cw_view_member member;
+        bool found;
+        const char *option;
+    } members[] = {{CW_TAKES_LAUNCHES, r->ranges, "--range"},
+                   {CW_TAKES_LAUNCHES, r->kernels.count, "--kernel"},
+                   {CW_TAKES_LAUNCHES, r->excluded.count, "--exclude"},
+                   {CW_TAKES_BY, r->by, "--by"},
+                   {CW_TAKES_ROWS, r->sort, "--sort"},
+                   {CW_TAKES_ROWS, r->filters.count, "--filter"},
+                   {CW_TAKES_TOP, r->top, "--top"},
+                   {CW_TAKES_METRICS, r->metrics.count, "metrics"},
+                   {CW_TAKES_EVERY, r->every, "--all"},
+                   {CW_TAKES_KINDS, r->kinds, "--kind"}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (members[i].found && !(taken & members[i].member))
+            return cw_error_set(in->err, CW_ERR_USAGE, "%s: found %s, expected none for %s", in->capture->asked,
+                                members[i].option, command);
+    return CW_OK;
+}
+
 enum cw_status cw_view_check_by(const struct cw_view_input *in, const char *const *words, size_t count)
 {
     const char *by = in->request->by;

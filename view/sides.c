@@ -238,7 +238,10 @@ enum cw_status cw_view_diff(struct counterworks_view *view, const struct cw_view
     view->free = free_diff;
     view->owned = d;
     d->is_trace = in->capture->data.schema.profiler == CW_PROFILER_TRACE;
-    enum cw_status status = cw_view_check_by(in, (const char *const[]){"kernel", "nvtx"}, 2);
+    enum cw_status status = cw_view_check_taken(
+        in, CW_TAKES_LAUNCHES | CW_TAKES_BY | CW_TAKES_TOP | CW_TAKES_METRICS | CW_TAKES_EVERY, "diff");
+    if (status == CW_OK)
+        status = cw_view_check_by(in, (const char *const[]){"kernel", "nvtx"}, 2);
     if (status == CW_OK)
         status = (d->is_trace ? diff_traces : diff_ranges)(d, in, before, after, by);
     d->shown.of = &d->of;
@@ -419,6 +422,7 @@ enum cw_status cw_view_learn_begin(struct cw_view_learning **learning, const str
     l->arena = in->arena;
     l->err = in->err;
     l->runs.runs = runs;
+    CW_TRY(cw_view_check_taken(in, CW_TAKES_LAUNCHES | CW_TAKES_METRICS | CW_TAKES_EVERY, "gate"));
     CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));
     return select_metrics_to_learn(&l->wanted, in);
 }
@@ -541,6 +545,7 @@ enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view
     const struct cw_eval_options spans = cw_view_spans(in->request);
     struct gate *g = cw_arena_alloc(in->arena, 1, sizeof *g);
     *view = (struct counterworks_view){.arena = in->arena, .free = g ? free_gate : NULL, .owned = g};
+    CW_TRY(cw_view_check_taken(in, CW_TAKES_LAUNCHES, "gate"));
     CW_TRY(g ? cw_file_read(&g->file, rules, CW_GATE_RULES_MAX, in->err) : cw_error_nomem(in->err));
     CW_TRY(cw_gate_parse(&g->rules, g->file.data, g->file.size, rules, in->arena, in->err));
     CW_TRY(cw_view_need_ranges(in->capture, "", "", in->err));

@@ -59,6 +59,19 @@ struct counterworks_view {
 /* Makes the view in `in->arena`. Free it by cw_view_free in any case. */
 enum cw_status cw_view_make(struct counterworks_view *view, const struct cw_view_input *in);
 void cw_view_free(struct counterworks_view *view);
+/* Members of a request that some views would ignore. */
+enum cw_view_member {
+    CW_TAKES_LAUNCHES = 1, /* kernels, excluded and ranges */
+    CW_TAKES_BY = 2,
+    CW_TAKES_ROWS = 4, /* sort and filters */
+    CW_TAKES_TOP = 8,
+    CW_TAKES_METRICS = 16,
+    CW_TAKES_EVERY = 32,
+    CW_TAKES_KINDS = 64,
+};
+/* CW_ERR_USAGE for a member that the view does not take, as its command has no such option. `taken`: a set of
+ * enum cw_view_member. */
+enum cw_status cw_view_check_taken(const struct cw_view_input *in, unsigned taken, const char *command);
 /* Checks texts and numbers of a request that every capture refuses. CW_ERR_USAGE. */
 enum cw_status cw_view_check_request(const struct counterworks_request *request, struct cw_error *err);
 /* Checks that `by` is one of `words`, or NULL. CW_ERR_USAGE. */

@@ -236,6 +236,20 @@ class Questions(unittest.TestCase):
                 ([samples], lambda: cw.open(samples).view())):
             self.assertEqual(str(view()), command(*words), words)
 
+    def test_options_that_a_view_does_not_take(self):
+        trace, run = cw.open(CAPTURES / "trace_train.cwd"), cw.open(CAPTURES / "transformer.cwd")
+        for option, call in (("--sort", lambda: cw.diff(run, run, sort="share")),
+                             ("--filter", lambda: cw.diff(run, run, filter="share > 0.5")),
+                             ("metrics", lambda: cw.gate(run, run, "none.yaml", metrics=["dram__bytes_read.sum"])),
+                             ("--top", lambda: cw.gate(run, run, "none.yaml", top=3)),
+                             ("--all", lambda: cw.ranks(CAPTURES / "gpus.cwd", every=True)),
+                             ("--filter", lambda: run.advise(filter="share > 0.5")),
+                             ("--by", lambda: run.explain("dram__bytes_read.sum", range=0, by="kernel")),
+                             ("--kernel", lambda: cw.join(trace, run, kernels="gemm")),
+                             ("--kind", lambda: cw.diff(trace, trace, kinds="kernel"))):
+            with self.assertRaisesRegex(cw.UsageError, f"found {option}, expected none for "):
+                call()
+
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "groups.csv")

@@ -737,6 +737,8 @@ Test(library_view, captures_are_compared)
     request.by = "device";
     BAD(counterworks_diff(&view, &before, &after, &request, NULL, &error), COUNTERWORKS_USAGE, "kernel or nvtx");
     cr_expect_null(view);
+    request.sort = "share";
+    BAD(counterworks_diff(&view, &before, &after, &request, NULL, &error), COUNTERWORKS_USAGE, "found --sort");
     BAD(counterworks_diff(&view, &before, &of_trace, NULL, NULL, &error), COUNTERWORKS_USAGE, "ranges");
     BAD(counterworks_diff(&view, &of_trace, &before, NULL, NULL, &error), COUNTERWORKS_USAGE, "no trace");
     after = (struct counterworks_side){pm, gh100, 1};
