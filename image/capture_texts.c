@@ -78,9 +78,10 @@ static const struct cw_text_fact attributes[] = {
 static const struct cw_text_fact unknown_attribute = {"unknown attribute", CW_TEXT_PRIVATE};
 
 static const struct cw_text_fact uses_of_texts[CW_USE__COUNT] = {
-    [CW_USE_NONE] = {"unused text", CW_TEXT_PRIVATE},     [CW_USE_NAME] = {"name", CW_TEXT_WITHOUT_PATHS},
-    [CW_USE_KERNEL] = {"kernel", CW_TEXT_WITHOUT_PATHS},  [CW_USE_NVTX] = {"NVTX name", CW_TEXT_WITHOUT_PATHS},
-    [CW_USE_NOTE] = {"note", CW_TEXT_WITHOUT_PATHS},      [CW_USE_LABEL] = {"label", CW_TEXT_PRIVATE},
+    [CW_USE_NONE] = {"unused text", CW_TEXT_PRIVATE},     [CW_USE_LABEL] = {"label", CW_TEXT_PRIVATE},
+    [CW_USE_WINDOW] = {"window", CW_TEXT_PRIVATE},        [CW_USE_PAYLOAD] = {"payload", CW_TEXT_PRIVATE},
+    [CW_USE_NAME] = {"name", CW_TEXT_WITHOUT_PATHS},      [CW_USE_KERNEL] = {"kernel", CW_TEXT_WITHOUT_PATHS},
+    [CW_USE_NVTX] = {"NVTX name", CW_TEXT_WITHOUT_PATHS}, [CW_USE_NOTE] = {"note", CW_TEXT_WITHOUT_PATHS},
     [CW_USE_CALLER] = {"caller", CW_TEXT_PRIVATE},        [CW_USE_FILE] = {"file", CW_TEXT_PRIVATE},
     [CW_USE_UNKNOWN] = {"unknown text", CW_TEXT_PRIVATE}, [CW_USE_WORD] = {"word", CW_TEXT_KEPT},
 };
@@ -97,11 +98,37 @@ static const struct cw_text_fact *fact_of_attribute(const char *key)
 
 /* ---- texts of a trace ------------------------------------------------------------------------------------------- */
 
+static enum cw_trace_use use_of_name(enum cw_trace_kind kind)
+{
+    switch (kind) {
+    case CW_TRACE_SHAPE:
+    case CW_TRACE_NODE:
+        return CW_USE_KERNEL;
+    case CW_TRACE_NVTX_RANGE:
+    case CW_TRACE_NVTX_MARK:
+        return CW_USE_NVTX;
+    case CW_TRACE_NAME:
+        return CW_USE_LABEL;
+    case CW_TRACE_WINDOW:
+        return CW_USE_WINDOW;
+    case CW_TRACE_DRIVER:
+    case CW_TRACE_RUNTIME:
+        return CW_USE_WORD;
+    case CW_TRACE_INTERNAL:
+    case CW_TRACE_ALLOCATION:
+    case CW_TRACE_OPENACC:
+        return CW_USE_NAME;
+    default:
+        return CW_USE_UNKNOWN;
+    }
+}
+
+/* A field that is not listed here is private. */
 static enum cw_trace_use use_of(enum cw_trace_kind kind, enum cw_trace_field field)
 {
-    switch (field) {
-    case CW_FIELD__COUNT:
+    if (kind == CW_TRACE_KIND__COUNT)
         return CW_USE_UNKNOWN;
+    switch (field) {
     case CW_FIELD_FILE:
         return CW_USE_FILE;
     case CW_FIELD_CALLER:
@@ -111,14 +138,32 @@ static enum cw_trace_use use_of(enum cw_trace_kind kind, enum cw_trace_field fie
     case CW_FIELD_DOMAIN:
     case CW_FIELD_CATEGORY:
         return CW_USE_NVTX;
+    case CW_FIELD_PAYLOAD_TEXT:
+        return CW_USE_PAYLOAD;
     case CW_FIELD_NAME:
-        return kind == CW_TRACE_SHAPE || kind == CW_TRACE_NODE             ? CW_USE_KERNEL
-               : kind == CW_TRACE_NVTX_RANGE || kind == CW_TRACE_NVTX_MARK ? CW_USE_NVTX
-               : kind == CW_TRACE_NAME                                     ? CW_USE_LABEL
-               : kind == CW_TRACE_DRIVER || kind == CW_TRACE_RUNTIME       ? CW_USE_WORD
-                                                                           : CW_USE_NAME;
-    default:
+        return use_of_name(kind);
+    case CW_FIELD_TYPE:
+    case CW_FIELD_CHANNEL_TYPE:
+    case CW_FIELD_CACHE_REQUESTED:
+    case CW_FIELD_CACHE_EXECUTED:
+    case CW_FIELD_LAUNCH:
+    case CW_FIELD_WINDOW_HIT:
+    case CW_FIELD_WINDOW_MISS:
+    case CW_FIELD_DIRECTION:
+    case CW_FIELD_SOURCE:
+    case CW_FIELD_TARGET:
+    case CW_FIELD_MEMORY:
+    case CW_FIELD_POOL_TYPE:
+    case CW_FIELD_CAUSE:
+    case CW_FIELD_SOURCE_PORTS:
+    case CW_FIELD_TARGET_PORTS:
+    case CW_FIELD_PEERS:
+    case CW_FIELD_DEVICES:
+    case CW_FIELD_SHARED_CONFIG:
+    case CW_FIELD_LINK_ACCESS:
         return CW_USE_WORD;
+    default:
+        return CW_USE_UNKNOWN;
     }
 }
 

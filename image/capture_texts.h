@@ -19,8 +19,10 @@ struct cw_text_fact {
 /* Uses of the texts of a trace, by the fields of its rows. Of several uses the last one here counts: a text is kept if
  * any row has it as a word of the format. */
 enum cw_trace_use {
-    CW_USE_NONE,  /* no row has it */
-    CW_USE_LABEL, /* of a thread, stream or the like; the system calls the first thread as its program */
+    CW_USE_NONE,    /* no row has it */
+    CW_USE_LABEL,   /* of a thread, stream or the like; the system calls the first thread as its program */
+    CW_USE_WINDOW,  /* the expression that opened a window */
+    CW_USE_PAYLOAD, /* memory of the program, which it gave to NVTX */
     CW_USE_NAME,
     CW_USE_KERNEL,
     CW_USE_NVTX,

@@ -224,7 +224,9 @@ static const struct {
     {CW_TRACE_NAME, CW_FIELD_NAME, "alice", CW_USE_LABEL, "label (private)"},
     {CW_TRACE_DRIVER, CW_FIELD_NAME, "cuInit", CW_USE_WORD, "word (kept)"},
     {CW_TRACE_RUNTIME, CW_FIELD_NAME, "cudaFree", CW_USE_WORD, "word (kept)"},
-    {CW_TRACE_WINDOW, CW_FIELD_NAME, "first", CW_USE_NAME, "name (without paths)"},
+    {CW_TRACE_WINDOW, CW_FIELD_NAME, "^first", CW_USE_WINDOW, "window (private)"},
+    {CW_TRACE_NVTX_MARK, CW_FIELD_PAYLOAD_TEXT, "{\"host\":\"a\"}", CW_USE_PAYLOAD, "payload (private)"},
+    {CW_TRACE_INTERNAL, CW_FIELD_NAME, "memset", CW_USE_NAME, "name (without paths)"},
     {CW_TRACE_COPY, CW_FIELD_DIRECTION, "HtoD", CW_USE_WORD, "word (kept)"},
     {CW_TRACE_ALLOCATION, CW_FIELD_CALLER, "main", CW_USE_CALLER, "caller (private)"},
     {CW_TRACE_JIT, CW_FIELD_FILE, "a.cubin", CW_USE_FILE, "file (private)"},
@@ -282,6 +284,36 @@ Test(capture_texts, uses_of_the_texts_of_a_trace)
     cr_expect(find_uses(NULL)[0][1] == CW_USE_KERNEL);
 }
 
+/* Each text of each kind is a word of the format, a name, or private. Whoever adds a field decides it here. */
+Test(capture_texts, words_are_those_of_listed_fields)
+{
+    static const char words[] =
+        " type channel_type cache_requested cache_executed launch window_hit window_miss direction "
+        "source target memory pool_type cause source_ports target_ports peers devices "
+        "shared_config link_access ";
+    static const char *const text = "x";
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_TRACE};
+    const struct cw_trace_process process = {.pid = 77};
+    for (int kind = 0; kind < CW_TRACE_KIND__COUNT; kind++)
+        for (uint32_t f = 0; f < cw_trace_kinds[kind].field_count; f++) {
+            const enum cw_trace_field field = (enum cw_trace_field)cw_trace_kinds[kind].fields[f];
+            if (cw_trace_fields[field].type != CW_TRACE_TEXT || field == CW_FIELD_NAME)
+                continue;
+            cw_writer_free(&file);
+            cw_writer_init(&file);
+            cw_schema_write_header(&schema, &file);
+            cw_schema_write(&schema, &file);
+            cw_trace_write_kinds(&file);
+            cw_trace_write_process(0, &process, &file);
+            cw_trace_write_texts(0, 1, &text, 1, &file);
+            write_row(0, (enum cw_trace_kind)kind, field, 1, 4000);
+            const char *name = cw_arena_printf(arena, " %s ", cw_trace_fields[field].name);
+            const uint8_t use = find_uses(NULL)[0][1];
+            cr_expect((use == CW_USE_WORD) == (strstr(words, name) != NULL), "%s.%s", cw_trace_kinds[kind].name, name);
+            cr_expect(use != CW_USE_UNKNOWN, "%s.%s", cw_trace_kinds[kind].name, name);
+        }
+}
+
 Test(capture_texts, of_traces)
 {
     write_trace();
@@ -298,9 +330,9 @@ Test(capture_texts, of_traces)
 
 Test(capture_texts, of_a_redacted_trace)
 {
-    static const char *const kept[] = {"gemm",     "step",   "mark",      "domain", "category",
-                                       "label-1",  "cuInit", "cudaFree",  "first",  "HtoD",
-                                       "caller-1", "file-1", "all there", "push",   "unused text-1"};
+    static const char *const kept[] = {"gemm",     "step",     "mark",      "domain",    "category",     "label-1",
+                                       "cuInit",   "cudaFree", "window-1",  "payload-1", "memset",       "HtoD",
+                                       "caller-1", "file-1",   "all there", "push",      "unused text-1"};
     write_trace();
     const struct cw_merge_input one = {"x", file.data, file.size};
     struct cw_writer redacted;

@@ -851,7 +851,7 @@ Test(counter_data, what_captures_tell_of_their_program)
                                  "LNCH kernel (no paths): gemm, µ\n"
                                  "LNCH process: 4242\n"
                                  "TPRC process: 77\n"
-                                 "TSTR name (no paths): first\n"
+                                 "TSTR window (private): first\n"
                                  "CLCK time: 1970-01-01T00:00:00Z\n"
                                  "TREC time: 1970-01-01T00:00:03Z, 1970-01-01T00:00:05Z\n");
 }
