@@ -78,12 +78,19 @@ static const struct cw_text_fact attributes[] = {
 static const struct cw_text_fact unknown_attribute = {"unknown attribute", CW_TEXT_PRIVATE};
 
 static const struct cw_text_fact uses_of_texts[CW_USE__COUNT] = {
-    [CW_USE_NONE] = {"unused text", CW_TEXT_PRIVATE},     [CW_USE_LABEL] = {"label", CW_TEXT_PRIVATE},
-    [CW_USE_WINDOW] = {"window", CW_TEXT_PRIVATE},        [CW_USE_PAYLOAD] = {"payload", CW_TEXT_PRIVATE},
-    [CW_USE_NAME] = {"name", CW_TEXT_WITHOUT_PATHS},      [CW_USE_KERNEL] = {"kernel", CW_TEXT_WITHOUT_PATHS},
-    [CW_USE_NVTX] = {"NVTX name", CW_TEXT_WITHOUT_PATHS}, [CW_USE_NOTE] = {"note", CW_TEXT_WITHOUT_PATHS},
-    [CW_USE_CALLER] = {"caller", CW_TEXT_PRIVATE},        [CW_USE_FILE] = {"file", CW_TEXT_PRIVATE},
-    [CW_USE_UNKNOWN] = {"unknown text", CW_TEXT_PRIVATE}, [CW_USE_WORD] = {"word", CW_TEXT_KEPT},
+    [CW_USE_NONE] = {"unused text", CW_TEXT_PRIVATE},
+    [CW_USE_LABEL] = {"label", CW_TEXT_PRIVATE},
+    [CW_USE_WINDOW] = {"window", CW_TEXT_PRIVATE},
+    [CW_USE_PAYLOAD] = {"payload", CW_TEXT_PRIVATE},
+    [CW_USE_NAME] = {"name", CW_TEXT_WITHOUT_PATHS},
+    [CW_USE_KERNEL] = {"kernel", CW_TEXT_WITHOUT_PATHS},
+    [CW_USE_NVTX] = {"NVTX name", CW_TEXT_WITHOUT_PATHS},
+    [CW_USE_NOTE] = {"note", CW_TEXT_WITHOUT_PATHS},
+    [CW_USE_CALLER] = {"caller", CW_TEXT_PRIVATE},
+    [CW_USE_FILE] = {"file", CW_TEXT_PRIVATE},
+    [CW_USE_UUID] = {"uuid", CW_TEXT_PRIVATE},
+    [CW_USE_UNKNOWN] = {"unknown text", CW_TEXT_PRIVATE},
+    [CW_USE_WORD] = {"word", CW_TEXT_KEPT},
 };
 static const struct cw_text_fact ranges = {"range", CW_TEXT_WITHOUT_PATHS}, kernels = {"kernel", CW_TEXT_WITHOUT_PATHS},
                                  functions = {"function", CW_TEXT_WITHOUT_PATHS};
@@ -142,6 +149,9 @@ static enum cw_trace_use use_of(enum cw_trace_kind kind, enum cw_trace_field fie
         return CW_USE_PAYLOAD;
     case CW_FIELD_NAME:
         return use_of_name(kind);
+    case CW_FIELD_SOURCE:
+    case CW_FIELD_TARGET:
+        return kind == CW_TRACE_LINK ? CW_USE_UUID : CW_USE_WORD;
     case CW_FIELD_TYPE:
     case CW_FIELD_CHANNEL_TYPE:
     case CW_FIELD_CACHE_REQUESTED:
@@ -150,8 +160,6 @@ static enum cw_trace_use use_of(enum cw_trace_kind kind, enum cw_trace_field fie
     case CW_FIELD_WINDOW_HIT:
     case CW_FIELD_WINDOW_MISS:
     case CW_FIELD_DIRECTION:
-    case CW_FIELD_SOURCE:
-    case CW_FIELD_TARGET:
     case CW_FIELD_MEMORY:
     case CW_FIELD_POOL_TYPE:
     case CW_FIELD_CAUSE:
@@ -167,10 +175,25 @@ static enum cw_trace_use use_of(enum cw_trace_kind kind, enum cw_trace_field fie
     }
 }
 
-static void note_uses(uint8_t *of, const uint64_t *texts, uint32_t count, enum cw_trace_use use)
+/* Whether the end of a link is a place in the machine, such as "bus 0000:3f"; else it is a GPU by its UUID. */
+static bool is_place(const char *end)
 {
-    for (uint32_t i = 0; i < count; i++)
-        of[texts[i]] = (uint8_t)use > of[texts[i]] ? (uint8_t)use : of[texts[i]];
+    static const char *const kinds[] = {"npu ", "bridge ", "bus ", "GPU "};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t length = strlen(kinds[i]);
+        if (strncmp(end, kinds[i], length) == 0)
+            return end[length + strspn(end + length, "0123456789abcdef:")] == 0;
+    }
+    return strcmp(end, "CPU") == 0;
+}
+
+static void note_uses(uint8_t *of, const struct cw_trace_process *process, const uint64_t *texts, uint32_t count,
+                      enum cw_trace_use use)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t one = use == CW_USE_UUID && is_place(process->texts[texts[i]]) ? CW_USE_WORD : (uint8_t)use;
+        of[texts[i]] = one > of[texts[i]] ? one : of[texts[i]];
+    }
 }
 
 static void note_times(uint64_t times[2], const uint64_t *column, uint32_t count)
@@ -200,7 +223,8 @@ enum cw_status cw_trace_uses_find(uint8_t ***uses, uint64_t times[2], const stru
         const struct cw_trace_kind_read *kind = &trace->kinds[rows.kind];
         for (uint32_t f = 0; f < kind->field_count; f++) {
             if (kind->fields[f].type == CW_TRACE_TEXT)
-                note_uses(of[rows.process], rows.columns[f], rows.count, use_of(kind->kind, kind->fields[f].field));
+                note_uses(of[rows.process], &trace->processes[rows.process], rows.columns[f], rows.count,
+                          use_of(kind->kind, kind->fields[f].field));
             else if (times && kind->fields[f].type == CW_TRACE_TIME)
                 note_times(times, rows.columns[f], rows.count);
         }

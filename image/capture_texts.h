@@ -29,6 +29,7 @@ enum cw_trace_use {
     CW_USE_NOTE,
     CW_USE_CALLER,
     CW_USE_FILE,
+    CW_USE_UUID,    /* of a GPU, which is the end of a link */
     CW_USE_UNKNOWN, /* in a field that this version does not know */
     CW_USE_WORD,
     CW_USE__COUNT

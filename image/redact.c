@@ -141,12 +141,26 @@ static const char *without_paths(struct cw_redactor *r, const char *text)
 
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
 
+static const char *without_hyphens(struct cw_redactor *r, const char *text)
+{
+    r->text.size = 0;
+    for (; *text; text++)
+        if (*text != '-')
+            cw_write_u8(&r->text, (uint8_t)*text);
+    cw_write_u8(&r->text, 0);
+    return r->text.status == CW_OK ? (const char *)r->text.data : NULL;
+}
+
 static const char *redact_text(void *redactor, const struct cw_text_fact *fact, const char *text)
 {
     struct cw_redactor *r = redactor;
     if (!*text || fact->care == CW_TEXT_KEPT)
         return text;
-    return fact->care == CW_TEXT_PRIVATE ? replace(r, fact->name, text, strlen(text)) : without_paths(r, text);
+    if (fact->care == CW_TEXT_WITHOUT_PATHS)
+        return without_paths(r, text);
+    if (strcmp(fact->name, "uuid") == 0) /* the management library has hyphens in it and CUPTI has none */
+        text = without_hyphens(r, text);
+    return text ? replace(r, fact->name, text, strlen(text)) : NULL;
 }
 
 enum cw_status cw_redact(struct cw_redactor *r, struct cw_chunk *chunk, uint8_t *const *uses, bool *kept)

@@ -226,6 +226,11 @@ static const struct {
     {CW_TRACE_RUNTIME, CW_FIELD_NAME, "cudaFree", CW_USE_WORD, "word (kept)"},
     {CW_TRACE_WINDOW, CW_FIELD_NAME, "^first", CW_USE_WINDOW, "window (private)"},
     {CW_TRACE_NVTX_MARK, CW_FIELD_PAYLOAD_TEXT, "{\"host\":\"a\"}", CW_USE_PAYLOAD, "payload (private)"},
+    {CW_TRACE_LINK, CW_FIELD_SOURCE, "GPU-0f", CW_USE_UUID, "uuid (private)"},
+    {CW_TRACE_LINK, CW_FIELD_TARGET, "bus 0000:3f", CW_USE_WORD, "word (kept)"},
+    {CW_TRACE_LINK, CW_FIELD_SOURCE, "npu 0002:0 b", CW_USE_UUID, "uuid (private)"},
+    {CW_TRACE_LINK, CW_FIELD_TARGET, "CPU", CW_USE_WORD, "word (kept)"},
+    {CW_TRACE_COPY, CW_FIELD_SOURCE, "pageable", CW_USE_WORD, "word (kept)"},
     {CW_TRACE_INTERNAL, CW_FIELD_NAME, "memset", CW_USE_NAME, "name (without paths)"},
     {CW_TRACE_COPY, CW_FIELD_DIRECTION, "HtoD", CW_USE_WORD, "word (kept)"},
     {CW_TRACE_ALLOCATION, CW_FIELD_CALLER, "main", CW_USE_CALLER, "caller (private)"},
@@ -297,7 +302,8 @@ Test(capture_texts, words_are_those_of_listed_fields)
     for (int kind = 0; kind < CW_TRACE_KIND__COUNT; kind++)
         for (uint32_t f = 0; f < cw_trace_kinds[kind].field_count; f++) {
             const enum cw_trace_field field = (enum cw_trace_field)cw_trace_kinds[kind].fields[f];
-            if (cw_trace_fields[field].type != CW_TRACE_TEXT || field == CW_FIELD_NAME)
+            if (cw_trace_fields[field].type != CW_TRACE_TEXT || field == CW_FIELD_NAME ||
+                (kind == CW_TRACE_LINK && (field == CW_FIELD_SOURCE || field == CW_FIELD_TARGET)))
                 continue;
             cw_writer_free(&file);
             cw_writer_init(&file);
@@ -330,9 +336,10 @@ Test(capture_texts, of_traces)
 
 Test(capture_texts, of_a_redacted_trace)
 {
-    static const char *const kept[] = {"gemm",     "step",     "mark",      "domain",    "category",     "label-1",
-                                       "cuInit",   "cudaFree", "window-1",  "payload-1", "memset",       "HtoD",
-                                       "caller-1", "file-1",   "all there", "push",      "unused text-1"};
+    static const char *const kept[] = {"gemm",   "step",      "mark",     "domain",       "category", "label-1",
+                                       "cuInit", "cudaFree",  "window-1", "payload-1",    "uuid-1",   "bus 0000:3f",
+                                       "uuid-2", "CPU",       "pageable", "memset",       "HtoD",     "caller-1",
+                                       "file-1", "all there", "push",     "unused text-1"};
     write_trace();
     const struct cw_merge_input one = {"x", file.data, file.size};
     struct cw_writer redacted;

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "image/data_chunks.h"
 #include "image/provenance.h"
 #include "image/redact.h"
 #include "tests/support/alloc_fail.h"
@@ -81,6 +82,43 @@ Test(redact, replaces_private_texts_and_keeps_different_ones_apart)
     cr_expect_str_eq(cw_launch_of(&data, 2)->name, "load path-1");
     cr_expect_str_eq(cw_range_attribute(cw_launch_of(&data, 3), "nvtx"), "outer//inner/leaf");
     cw_arena_destroy(arena);
+}
+
+/* The chunk's payload, redacted. */
+static const uint8_t *redact_chunk(struct cw_redactor *r, struct cw_writer *of, uint32_t type, uint8_t *const *uses,
+                                   size_t *size)
+{
+    bool kept;
+    struct cw_chunk chunk = {
+        .type = type, .payload = of->data + CW_CHUNK_HEADER_SIZE, .size = of->size - CW_CHUNK_HEADER_SIZE};
+    cr_assert(cw_redact(r, &chunk, uses, &kept) == CW_OK && kept);
+    *size = chunk.size;
+    return chunk.payload;
+}
+
+/* The management library and CUPTI spell the UUID of one GPU in two ways. */
+Test(redact, ends_of_links_are_the_devices_of_the_file)
+{
+    static const struct cw_pair uuids[] = {{"uuid", "GPU-8e4f00aa-1234-5678-9abc-def012345678"}};
+    static const char *const ends[] = {"GPU-00000000000000000000000000000001", "GPU-8e4f00aa123456789abcdef012345678"};
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test", .profiler = CW_PROFILER_TRACE};
+    const struct cw_device device = {.index = 0, .attribute_count = 1, .attributes = uuids};
+    uint8_t uses[] = {CW_USE_NONE, CW_USE_UUID, CW_USE_UUID}, *of[] = {uses};
+    struct cw_redactor *r = cw_redactor_create();
+    struct cw_writer chunk;
+    size_t size;
+    cr_assert(r);
+    cw_writer_init(&chunk);
+    cw_counter_data_write_device(&schema, &device, &chunk);
+    const uint8_t *bytes = redact_chunk(r, &chunk, CW_CHUNK_DEVICE, NULL, &size);
+    cr_expect(memmem(bytes, size, "uuid-1", 6) && !memmem(bytes, size, "GPU-", 4));
+    chunk.size = 0;
+    cw_trace_write_texts(0, 1, ends, 2, &chunk);
+    bytes = redact_chunk(r, &chunk, CW_CHUNK_TRACE_TEXTS, of, &size);
+    const uint8_t *other = memmem(bytes, size, "uuid-2", 6), *same = memmem(bytes, size, "uuid-1", 6);
+    cr_expect(other && same && other < same && !memmem(bytes, size, "GPU-", 4));
+    cw_writer_free(&chunk);
+    cw_redactor_destroy(r);
 }
 
 static enum cw_status redact_alone(struct cw_arena *own, struct cw_error *err)
