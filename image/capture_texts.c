@@ -17,6 +17,7 @@ static const struct cw_text_fact attributes[] = {
     {"windows", CW_TEXT_PRIVATE},
     {"nvtx", CW_TEXT_WITHOUT_PATHS},
     {"kernels_not_counted", CW_TEXT_WITHOUT_PATHS},
+    {"launches_not_counted", CW_TEXT_WITHOUT_PATHS},
     {"counted_until", CW_TEXT_WITHOUT_PATHS},
     {"name", CW_TEXT_KEPT},
     {"chip", CW_TEXT_KEPT},
@@ -38,6 +39,7 @@ static const struct cw_text_fact attributes[] = {
     {"rank", CW_TEXT_KEPT},
     {"ranks", CW_TEXT_KEPT},
     {"clock", CW_TEXT_KEPT},
+    {"kernels", CW_TEXT_KEPT},
     {"multiprocessors", CW_TEXT_KEPT},
     {"warp_size", CW_TEXT_KEPT},
     {"compute_capability_major", CW_TEXT_KEPT},
@@ -75,7 +77,10 @@ static const struct cw_text_fact attributes[] = {
     {"graph_kernel", CW_TEXT_KEPT},
     {"runs", CW_TEXT_KEPT},
 };
-static const struct cw_text_fact unknown_attribute = {"unknown attribute", CW_TEXT_PRIVATE};
+static const struct cw_text_fact unknown_attribute = {"unknown attribute", CW_TEXT_PRIVATE},
+                                 unknown_key = {"unknown key", CW_TEXT_PRIVATE},
+                                 unknown_kind = {"unknown kind", CW_TEXT_PRIVATE},
+                                 unknown_field = {"unknown field", CW_TEXT_PRIVATE};
 
 static const struct cw_text_fact uses_of_texts[CW_USE__COUNT] = {
     [CW_USE_NONE] = {"unused text", CW_TEXT_PRIVATE},
@@ -267,14 +272,22 @@ static const char *read_text(struct taking *t)
     return t->text;
 }
 
-static void take_text(struct taking *t, const struct cw_text_fact *fact)
+/* `fact`: NULL for a word of the format, which stays. */
+static void put_text(struct taking *t, const char *text, const struct cw_text_fact *fact)
 {
-    const char *text = read_text(t);
-    text = t->in.status == CW_OK ? t->take(t->user, fact, text) : "";
+    if (t->in.status != CW_OK)
+        return;
+    if (fact)
+        text = t->take(t->user, fact, text);
     if (text)
         cw_write_string(t->out, text);
     else
         t->out->status = t->in.status = CW_ERR_NOMEM; /* nothing is taken behind it */
+}
+
+static void take_text(struct taking *t, const struct cw_text_fact *fact)
+{
+    put_text(t, read_text(t), fact);
 }
 
 static void take_texts(struct taking *t, const struct cw_text_fact *fact)
@@ -298,8 +311,22 @@ static void take_pairs(struct taking *t)
 {
     for (uint32_t left = copy_count(t); left && t->in.status == CW_OK; left--) {
         const struct cw_text_fact *fact = fact_of_attribute(read_text(t));
-        cw_write_string(t->out, t->text);
+        put_text(t, t->text, fact == &unknown_attribute ? &unknown_key : NULL);
         take_text(t, fact);
+    }
+}
+
+/* Takes the names of kinds and fields that this version does not know. */
+static void take_kinds(struct taking *t)
+{
+    for (uint32_t left = copy_count(t); left && t->in.status == CW_OK; left--) {
+        const char *kind = read_text(t);
+        put_text(t, kind, cw_trace_kind_find(kind) == CW_TRACE_KIND__COUNT ? &unknown_kind : NULL);
+        for (uint32_t fields = copy_count(t); fields && t->in.status == CW_OK; fields--) {
+            const char *field = read_text(t);
+            put_text(t, field, cw_trace_field_find(field) == CW_FIELD__COUNT ? &unknown_field : NULL);
+            copy(t, 1); /* type */
+        }
     }
 }
 
@@ -358,6 +385,9 @@ enum cw_status cw_capture_texts_take(const struct cw_chunk *chunk, uint8_t *cons
     case CW_CHUNK_UNCOUNTED:
         copy(&t, 4 + 4 + 4); /* device, process, kernels */
         take_text(&t, &kernels);
+        break;
+    case CW_CHUNK_TRACE_KINDS:
+        take_kinds(&t);
         break;
     case CW_CHUNK_TRACE_TEXTS:
         take_trace_texts(&t, uses);

@@ -17,7 +17,7 @@ static void write_capture(struct cw_writer *out, const char *host)
                                          {"pci", host}, /* differs as the host does: two devices stay two */
                                          {"host", host},
                                          {"filter", "--range secret"},
-                                         {"from_the_future", "secret"}};
+                                         {"secret_key", "secret"}};
     static const struct cw_pair nvtx = {"nvtx", "outer//inner/leaf"};
     const struct cw_schema schema = {.chip = "GH100", .producer = "test"};
     const struct cw_device device = {.index = 3, .attribute_count = 5, .attributes = attributes};
@@ -75,7 +75,7 @@ Test(redact, replaces_private_texts_and_keeps_different_ones_apart)
     cr_expect_str_eq(cw_device_attribute(&data.devices[1], "host"), "host-1");
     cr_expect_str_eq(cw_device_attribute(&data.devices[0], "host"), "host-2");
     cr_expect_str_eq(cw_device_attribute(&data.devices[1], "filter"), "filter-1");
-    cr_expect_str_eq(cw_device_attribute(&data.devices[1], "from_the_future"), "unknown attribute-1");
+    cr_expect_str_eq(cw_device_attribute(&data.devices[1], "unknown key-1"), "unknown attribute-1");
     cr_expect_str_eq(cw_device_attribute(&data.devices[1], "name"), "GPU");
     cr_expect_str_eq(cw_launch_of(&data, 0)->name, "load path-1");
     cr_expect_str_eq(cw_launch_of(&data, 1)->name, "kernel (lambda at path-2:12:3)");

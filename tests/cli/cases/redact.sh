@@ -8,3 +8,5 @@ metric-eval show --provenance r.cwd | grep window
 echo == memory that a program gives to NVTX
 redact trace_nccl && left 'Peer rank'
 metric-eval r.cwd --kind nvtx_range --csv - -q | cut -d, -f 5- | sort | uniq -c | head -3
+echo == attributes that say nothing of the program
+redact trace_serial && metric-eval show r.cwd | grep -o 'kernels one after another'
