@@ -15,7 +15,7 @@ static const struct cw_text_fact attributes[] = {
     {"filter", CW_TEXT_PRIVATE},
     {"sampled_ranges", CW_TEXT_PRIVATE},
     {"windows", CW_TEXT_PRIVATE},
-    {"nvtx", CW_TEXT_WITHOUT_PATHS},
+    {"nvtx", CW_TEXT_WITHOUT_PATHS, CW_TEXT_OF_RANGES},
     {"kernels_not_counted", CW_TEXT_WITHOUT_PATHS},
     {"launches_not_counted", CW_TEXT_WITHOUT_PATHS},
     {"counted_until", CW_TEXT_WITHOUT_PATHS},
@@ -26,7 +26,7 @@ static const struct cw_text_fact attributes[] = {
     {"ids", CW_TEXT_KEPT},
     {"seed", CW_TEXT_KEPT},
     {"pci", CW_TEXT_KEPT},
-    {"uuid", CW_TEXT_PRIVATE},
+    {"uuid", CW_TEXT_PRIVATE, CW_TEXT_UUID},
     {"numa_node", CW_TEXT_KEPT},
     {"ecc", CW_TEXT_KEPT},
     {"mig", CW_TEXT_KEPT},
@@ -93,11 +93,13 @@ static const struct cw_text_fact uses_of_texts[CW_USE__COUNT] = {
     [CW_USE_NOTE] = {"note", CW_TEXT_WITHOUT_PATHS},
     [CW_USE_CALLER] = {"caller", CW_TEXT_PRIVATE},
     [CW_USE_FILE] = {"file", CW_TEXT_PRIVATE},
-    [CW_USE_UUID] = {"uuid", CW_TEXT_PRIVATE},
+    [CW_USE_UUID] = {"uuid", CW_TEXT_PRIVATE, CW_TEXT_UUID},
     [CW_USE_UNKNOWN] = {"unknown text", CW_TEXT_PRIVATE},
     [CW_USE_WORD] = {"word", CW_TEXT_KEPT},
 };
-static const struct cw_text_fact ranges = {"range", CW_TEXT_WITHOUT_PATHS}, kernels = {"kernel", CW_TEXT_WITHOUT_PATHS},
+static const struct cw_text_fact ranges = {"range", CW_TEXT_WITHOUT_PATHS},
+                                 user_ranges = {"range", CW_TEXT_WITHOUT_PATHS, CW_TEXT_OF_RANGES},
+                                 kernels = {"kernel", CW_TEXT_WITHOUT_PATHS},
                                  functions = {"function", CW_TEXT_WITHOUT_PATHS};
 
 static const struct cw_text_fact *fact_of_attribute(const char *key)
@@ -330,6 +332,15 @@ static void take_kinds(struct taking *t)
     }
 }
 
+/* A range without a kernel is the program's own, and its name is the path of the ranges around it. */
+static void take_range(struct taking *t)
+{
+    const char *name = read_text(t);
+    struct cw_reader behind = t->in;
+    put_text(t, name, cw_read_u32(&behind) ? &ranges : &user_ranges);
+    take_text(t, &kernels);
+}
+
 /* Takes the texts of a PCSM or SASS up to its records. */
 static void take_batch(struct taking *t, uint32_t type)
 {
@@ -360,8 +371,7 @@ enum cw_status cw_capture_texts_take(const struct cw_chunk *chunk, uint8_t *cons
     cw_reader_quiet(&t.in, chunk->payload, chunk->size);
     switch (chunk->type) {
     case CW_CHUNK_RANGE:
-        take_text(&t, &ranges);
-        take_text(&t, &kernels);
+        take_range(&t);
         break;
     case CW_CHUNK_ABOUT:
         take_pairs(&t);

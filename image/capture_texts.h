@@ -11,9 +11,16 @@ enum cw_text_care {
     CW_TEXT_PRIVATE        /* left out: another text with a number replaces it, as in "host-1" */
 };
 
+enum cw_text_form {
+    CW_TEXT_PLAIN,
+    CW_TEXT_UUID,     /* spelt with hyphens or without */
+    CW_TEXT_OF_RANGES /* "outer/inner": names of ranges, and each of them may be a path of a file */
+};
+
 struct cw_text_fact {
     const char *name;
     enum cw_text_care care;
+    enum cw_text_form form;
 };
 
 /* Uses of the texts of a trace, by the fields of its rows. Of several uses the last one here counts: a text is kept if

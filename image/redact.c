@@ -63,32 +63,59 @@ static bool is_replaced(const void *items, uint32_t item, const void *key)
     return a->length == b->length && strcmp(a->name, b->name) == 0 && memcmp(a->text, b->text, a->length) == 0;
 }
 
-static uint32_t next_number(struct cw_redactor *r, const char *name)
+static uint64_t hash_of(const struct replaced *key)
+{
+    return XXH3_64bits_withSeed(key->text, key->length, XXH3_64bits(key->name, strlen(key->name)));
+}
+
+/* Adds an item that the table lacks. */
+static bool add(struct cw_redactor *r, struct replaced item)
+{
+    item.text = cw_arena_strndup(r->arena, item.text, item.length);
+    struct replaced *items = item.text && item.by ? cw_grown(r->items, &r->room, r->table.count, sizeof *items) : NULL;
+    if (!items)
+        return false;
+    r->items = items;
+    items[r->table.count] = item;
+    return cw_hash_table_add(&r->table, hash_of(&item), is_replaced, items, &item) != CW_NO_ITEM;
+}
+
+static uint32_t find(const struct cw_redactor *r, const char *name, const char *text, size_t length)
+{
+    const struct replaced key = {.name = name, .text = text, .length = length};
+    return cw_hash_table_find(&r->table, hash_of(&key), is_replaced, r->items, &key);
+}
+
+static const char *next(struct cw_redactor *r, const char *name)
 {
     int i = 0;
     while (i < NAMES - 1 && r->numbers[i].name && strcmp(r->numbers[i].name, name) != 0)
         i++;
     r->numbers[i].name = name;
-    return ++r->numbers[i].last;
+    return cw_arena_printf(r->arena, "%s-%" PRIu32, name, ++r->numbers[i].last);
 }
 
 /* Returns the replacement, which is numbered by the order in which texts of the name come. */
 static const char *replace(struct cw_redactor *r, const char *name, const char *text, size_t length)
 {
-    const struct replaced key = {.name = name, .text = text, .length = length};
-    const uint64_t hash = XXH3_64bits_withSeed(text, length, XXH3_64bits(name, strlen(name)));
-    const uint32_t before = r->table.count, at = cw_hash_table_add(&r->table, hash, is_replaced, r->items, &key);
-    if (at == CW_NO_ITEM)
-        return NULL;
-    if (at < before)
+    const uint32_t at = find(r, name, text, length);
+    if (at != CW_NO_ITEM)
         return r->items[at].by;
-    struct replaced *items = cw_grown(r->items, &r->room, at, sizeof *items);
-    if (!items)
-        return NULL;
-    r->items = items;
-    items[at] = (struct replaced){name, cw_arena_strndup(r->arena, text, length), length,
-                                  cw_arena_printf(r->arena, "%s-%" PRIu32, name, next_number(r, name))};
-    return items[at].text ? items[at].by : NULL;
+    const char *by = next(r, name);
+    return add(r, (struct replaced){name, text, length, by}) ? by : NULL;
+}
+
+/* Length of "path-7" at the beginning of a text; 0: it has none. */
+static size_t replacement_length(const char *text)
+{
+    enum { HEAD = sizeof "path-" - 1 };
+    const size_t digits = strncmp(text, "path-", HEAD) == 0 ? strspn(text + HEAD, "0123456789") : 0;
+    return digits ? HEAD + digits : 0;
+}
+
+static bool is_replacement(const char *text, size_t length)
+{
+    return replacement_length(text) == length;
 }
 
 /* ---- paths ------------------------------------------------------------------------------------------------------ */
@@ -103,18 +130,60 @@ static bool is_of_path(char c)
     return is_of_name(c) || c == '/' || c == '+' || c == '~' || c == '@' || c == '%' || c == '=' || c == '#';
 }
 
-size_t cw_path_length(const char *text, size_t at)
+/* Whether a name ends before `at`, so that a slash there divides, as in "a/b". Quotes, dashes and arrows beyond ASCII,
+ * in U+2000 to U+2FFF, U+3000 to U+303F, and U+0080 to U+00BF but for the sign of a millionth, are of no name. */
+static bool follows_name(const char *text, size_t at)
+{
+    if (!at || (unsigned char)text[at - 1] < 0x80)
+        return at && is_of_name(text[at - 1]) && text[at - 1] != '_';
+    size_t from = at - 1;
+    while (from && ((unsigned char)text[from] & 0xc0) == 0x80)
+        from--;
+    const unsigned char first = (unsigned char)text[from], second = (unsigned char)text[from + 1];
+    return !(first == 0xe2 || (first == 0xe3 && second == 0x80) || (first == 0xc2 && second != 0xb5));
+}
+
+/* Length of the text without a blank or the like, from the first slash or tilde of a path on; 0: it is none. */
+static size_t run_length(const char *text, size_t at)
 {
     const char *from = text + at;
     size_t length = 0, slashes = 0;
     bool named = false;
-    if ((*from != '/' && strncmp(from, "~/", 2) != 0) || (at && (is_of_name(from[-1]) || from[-1] == '/')))
+    if ((*from != '/' && strncmp(from, "~/", 2) != 0) || follows_name(text, at) || (at && from[-1] == '/'))
         return 0;
     for (; is_of_path(from[length]); length++) {
         slashes += from[length] == '/';
         named = named || is_of_name(from[length]);
     }
     return named && slashes + (*from == '~') > 1 ? length : 0;
+}
+
+/* Length up to the quote that closes one before `at`; 0: there is none. */
+static size_t quoted_length(const char *text, size_t at)
+{
+    const char *end = at && text[at - 1] && strchr("\"'`", text[at - 1]) ? strchr(text + at, text[at - 1]) : NULL;
+    return end ? (size_t)(end - text) - at : 0;
+}
+
+/* Part of a path with a blank in it, such as " b/c" of "/a b/c". */
+static size_t rest_length(const char *text, size_t at)
+{
+    size_t end = at;
+    for (size_t i = at; text[i] && !run_length(text, i); i++)
+        if (text[i] == '/' && is_of_path(text[i + 1])) {
+            while (is_of_path(text[i + 1]))
+                i++;
+            end = i + 1;
+        }
+    return end - at;
+}
+
+size_t cw_path_length(const char *text, size_t at)
+{
+    const size_t length = run_length(text, at), quoted = length ? quoted_length(text, at) : 0;
+    if (at && text[at - 1] == ':' && strncmp(text + at, "//", 2) == 0)
+        return strcspn(text + at, " \t\n\"'`<>"); /* an address of the web, which may hold a password */
+    return quoted ? quoted : length ? length + rest_length(text, at + length) : 0;
 }
 
 /* Returns the text with each path replaced. */
@@ -139,6 +208,38 @@ static const char *without_paths(struct cw_redactor *r, const char *text)
     return r->text.status == CW_OK ? (const char *)r->text.data : NULL;
 }
 
+/* Whether a slash behind this part of a text of ranges begins a path, and does not divide an outer range from an inner
+ * one. Parts behind do not count, so a range is replaced alike in its own text and in texts of the ranges inside it. */
+static bool begins_path(const char *part, size_t length)
+{
+    bool named = false;
+    for (size_t i = 0; i < length; i++)
+        named = named || isalnum((unsigned char)part[i]) || (unsigned char)part[i] >= 0x80;
+    return !named || strchr("@([{<\"'`=,;:|& \t~", part[length - 1]) ||
+           ((unsigned char)part[length - 1] >= 0x80 && !follows_name(part, length));
+}
+
+/* Returns the names of ranges with each part of a path replaced by itself. */
+static const char *ranges_without_paths(struct cw_redactor *r, const char *text)
+{
+    bool within = false;
+    r->text.size = 0;
+    for (;;) {
+        const size_t length = strcspn(text, "/");
+        const char *by = within && length && !is_replacement(text, length) ? replace(r, "path", text, length) : text;
+        if (!by)
+            return NULL;
+        cw_write_bytes(&r->text, by, by == text ? length : strlen(by));
+        within = within || begins_path(text, length);
+        if (!text[length])
+            break;
+        cw_write_u8(&r->text, '/');
+        text += length + 1;
+    }
+    cw_write_u8(&r->text, 0);
+    return r->text.status == CW_OK ? (const char *)r->text.data : NULL;
+}
+
 /* ---- chunks ----------------------------------------------------------------------------------------------------- */
 
 static const char *without_hyphens(struct cw_redactor *r, const char *text)
@@ -157,8 +258,8 @@ static const char *redact_text(void *redactor, const struct cw_text_fact *fact, 
     if (!*text || fact->care == CW_TEXT_KEPT)
         return text;
     if (fact->care == CW_TEXT_WITHOUT_PATHS)
-        return without_paths(r, text);
-    if (strcmp(fact->name, "uuid") == 0) /* the management library has hyphens in it and CUPTI has none */
+        return fact->form == CW_TEXT_OF_RANGES ? ranges_without_paths(r, text) : without_paths(r, text);
+    if (fact->form == CW_TEXT_UUID) /* the management library has hyphens in it and CUPTI has none */
         text = without_hyphens(r, text);
     return text ? replace(r, fact->name, text, strlen(text)) : NULL;
 }

@@ -15,7 +15,8 @@ void cw_redactor_destroy(struct cw_redactor *redactor);
  * chunk is whole and valid. `uses`: of the capture's trace, or NULL. CW_ERR_NOMEM only. */
 enum cw_status cw_redact(struct cw_redactor *redactor, struct cw_chunk *chunk, uint8_t *const *uses, bool *kept);
 
-/* Length of the path of a file at `text + at`: "/a/b" or "~/a" where no name is in front; 0: none. */
+/* Length of the path of a file at `text + at`: "/a/b" or "~/a" where no name is in front, also in quotes or with blanks
+ * between its parts, and the part of an address behind "https:"; 0: none. See docs/privacy.md. */
 size_t cw_path_length(const char *text, size_t at);
 
 #endif

@@ -18,7 +18,7 @@ static void write_capture(struct cw_writer *out, const char *host)
                                          {"host", host},
                                          {"filter", "--range secret"},
                                          {"secret_key", "secret"}};
-    static const struct cw_pair nvtx = {"nvtx", "outer//inner/leaf"};
+    static const struct cw_pair nvtx = {"nvtx", "outer/inner (1)/leaf/x"};
     const struct cw_schema schema = {.chip = "GH100", .producer = "test"};
     const struct cw_device device = {.index = 3, .attribute_count = 5, .attributes = attributes};
     cw_schema_write_header(&schema, out);
@@ -80,7 +80,7 @@ Test(redact, replaces_private_texts_and_keeps_different_ones_apart)
     cr_expect_str_eq(cw_launch_of(&data, 0)->name, "load path-1");
     cr_expect_str_eq(cw_launch_of(&data, 1)->name, "kernel (lambda at path-2:12:3)");
     cr_expect_str_eq(cw_launch_of(&data, 2)->name, "load path-1");
-    cr_expect_str_eq(cw_range_attribute(cw_launch_of(&data, 3), "nvtx"), "outer//inner/leaf");
+    cr_expect_str_eq(cw_range_attribute(cw_launch_of(&data, 3), "nvtx"), "outer/inner (1)/leaf/x");
     cw_arena_destroy(arena);
 }
 
@@ -121,6 +121,64 @@ Test(redact, ends_of_links_are_the_devices_of_the_file)
     cw_redactor_destroy(r);
 }
 
+/* Names and paths of ranges, as merge --redact leaves them: in the order of the file, with one count of paths. */
+static void expect_ranges(const char *const texts[][2], size_t count)
+{
+    const struct cw_schema schema = {.chip = "GH100", .producer = "test"};
+    static const struct cw_device device = {.index = 0};
+    struct cw_arena *arena = cw_arena_create();
+    struct cw_counter_data data;
+    struct cw_writer file, out, again;
+    cw_writer_init(&file);
+    cw_writer_init(&out);
+    cw_writer_init(&again);
+    cw_schema_write_header(&schema, &file);
+    cw_schema_write(&schema, &file);
+    cw_counter_data_write_device(&schema, &device, &file);
+    for (size_t i = 0; i < count; i++) {
+        const struct cw_pair nvtx = {"nvtx", texts[i][0]};
+        const struct cw_range range = {.name = texts[i][0], .kernel = "", .attribute_count = 1, .attributes = &nvtx};
+        const struct cw_range named = {.name = texts[i][0], .kernel = "k"};
+        cw_counter_data_write_range(&schema, strchr(texts[i][1], '!') ? &named : &range, NULL, &file);
+    }
+    cw_counter_data_write_end(count, 0, CW_END_EXITED, 0, &file);
+    const struct cw_merge_input in = {"in", file.data, file.size};
+    cr_assert(cw_merge_redacted(&out, &in, 1, NULL) == CW_OK);
+    const struct cw_merge_input redacted = {"redacted", out.data, out.size};
+    cr_assert(cw_merge_redacted(&again, &redacted, 1, NULL) == CW_OK);
+    cr_expect(again.size == out.size && memcmp(again.data, out.data, out.size) == 0, "a second time changes it");
+    cr_assert(cw_counter_data_read(&data, out.data, out.size, "redacted", arena, NULL) == CW_OK);
+    for (size_t i = 0; i < count; i++) {
+        const struct cw_range *range = cw_launch_of(&data, (uint32_t)i);
+        if (strchr(texts[i][1], '!'))
+            cr_expect_str_eq(range->name, texts[i][1]);
+        else
+            cr_expect_str_eq(cw_range_attribute(range, "nvtx"), texts[i][1]);
+        if (!*range->kernel)
+            cr_expect_str_eq(range->name, texts[i][1]);
+    }
+    cw_arena_destroy(arena);
+    cw_writer_free(&file);
+    cw_writer_free(&out);
+    cw_writer_free(&again);
+}
+#define EXPECT_RANGES(...)                                                                                             \
+    expect_ranges((const char *const[][2]){__VA_ARGS__},                                                               \
+                  sizeof(const char *const[][2]){__VA_ARGS__} / sizeof(char *[2]))
+
+/* A range is the beginning of the ranges within it, so that they stay nested. */
+Test(redact, replaces_each_part_of_a_path_in_paths_of_ranges)
+{
+    EXPECT_RANGES({"step//home/zanna/x", "step//path-1/path-2/path-3"},
+                  {"step//home/zanna/x/read", "step//path-1/path-2/path-3/path-4"}, {"/data/a", "/path-5/path-6"},
+                  {"/data/a/read", "/path-5/path-6/path-4"}, {"/softmax", "/path-7"});
+    EXPECT_RANGES({"io@/mnt/x", "io@/path-1/path-2"}, {"step 1/forward (a)/b/c", "step 1/forward (a)/b/c"},
+                  {"load /data/my file/read", "load /path-3/path-4/path-5"}, {"_/home/x", "_/path-6/path-2"},
+                  {"a/~/b", "a/~/path-7"}, {"w/https://u:pw@host", "w/https://path-8"},
+                  {"\xc3\xa9/b/c", "\xc3\xa9/b/c"}, {"\xe2\x86\x92/b", "\xe2\x86\x92/path-7"},
+                  {"a: \xe2\x86\x92/b/", "a: \xe2\x86\x92/path-7/"});
+}
+
 static enum cw_status redact_alone(struct cw_arena *own, struct cw_error *err)
 {
     struct cw_counter_data data;
@@ -137,12 +195,53 @@ Test(redact, knows_a_path_by_its_beginning)
     static const struct {
         const char *text;
         size_t at, length;
-    } cases[] = {{"/home/alice", 0, 11}, {"at /a/b:12", 3, 4}, {"~/x.cu", 0, 6},       {"a/b/c", 1, 0},
-                 {"/ b/c", 0, 0},        {"/softmax", 0, 0},   {"file:///a/b", 5, 6},  {"//", 0, 0},
-                 {"(/usr/x)", 1, 6},     {"_/a/b", 1, 0},      {"\"/tmp/é b\"", 1, 7}, {"/", 0, 0},
-                 {"~x/y", 0, 0},         {"~", 0, 0},          {"~/", 0, 0},           {"x~/y", 1, 0},
-                 {"/a+~@%=#/b!", 0, 10}, {"/a/b c", 0, 4},     {"/a.b-c_d/e", 0, 10},  {"=/a/b", 1, 4},
-                 {"./a/b", 1, 0},        {"-/a/b", 1, 0},      {"\xc3\xa9/a/b", 2, 0}, {"/+/", 0, 0}};
+    } cases[] = {{"/home/alice", 0, 11},
+                 {"at /a/b:12", 3, 4},
+                 {"~/x.cu", 0, 6},
+                 {"a/b/c", 1, 0},
+                 {"/ b/c", 0, 0},
+                 {"/softmax", 0, 0},
+                 {"file:///a/b", 5, 6},
+                 {"//", 0, 0},
+                 {"(/usr/x)", 1, 6},
+                 {"_/a/b", 1, 4},
+                 {"\"/tmp/é b\"", 1, 9},
+                 {"/", 0, 0},
+                 {"~x/y", 0, 0},
+                 {"~", 0, 0},
+                 {"~/", 0, 0},
+                 {"x~/y", 1, 0},
+                 {"/a+~@%=#/b!", 0, 10},
+                 {"/a/b c", 0, 4},
+                 {"/a.b-c_d/e", 0, 10},
+                 {"=/a/b", 1, 4},
+                 {"./a/b", 1, 0},
+                 {"-/a/b", 1, 0},
+                 {"\xc3\xa9/a/b", 2, 0},
+                 {"/+/", 0, 0},
+                 {"\"/mnt/with space/q x\" y", 1, 19},
+                 {"'/a b/c' /d", 1, 0},
+                 {"'/a/b c' d", 1, 6},
+                 {"`/a/b c", 1, 4},
+                 {"/mnt/with space/zanna/q at", 0, 23},
+                 {"/a/b (1)/c", 0, 10},
+                 {"/a/b,c:d/e!", 0, 10},
+                 {"/a/b to /c/d", 0, 4},
+                 {"/a/b to ~/c", 0, 4},
+                 {"/a/b:12 x / y", 0, 4},
+                 {"\xe2\x80\x9c/a/b", 3, 4},
+                 {"\xc2\xab/a/b", 2, 4},
+                 {"\xc2\xb5/a/b", 2, 0},
+                 {"\xe3\x80\x8c/a/b", 3, 4},
+                 {"\xe3\x81\x82/a/b", 3, 0},
+                 {"\x80/a/b", 1, 0},
+                 {"https://u:pw@host:80/x?k=1&s=2 y", 6, 24},
+                 {"https://u:pw@host", 6, 11},
+                 {"<ftp://u:p,w@host>", 5, 12},
+                 {"a::b/c", 4, 0},
+                 {"f<(N/2)/3/4>", 7, 4},
+                 {"f<(N / 2) / 3>", 10, 0},
+                 {"at::operator/(x, y)", 12, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         cr_expect(cw_path_length(cases[i].text, cases[i].at) == cases[i].length, "%s: %zu", cases[i].text,
                   cw_path_length(cases[i].text, cases[i].at));
