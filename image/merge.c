@@ -591,28 +591,44 @@ static enum cw_status add_fact_names(struct merge *m, const struct cw_schema *sc
     return CW_OK;
 }
 
-/* Collects the names of facts, which stand before the ranges. Reports only I/O errors; other faults of an input show
- * when it is read as a whole. */
-static enum cw_status find_fact_names(struct merge *m, struct cw_input *input)
+typedef enum cw_status look(struct merge *m, const struct cw_chunk_walk *walk, const struct cw_chunk *chunk,
+                            bool *done);
+
+/* Collects the names of facts, which stand before the ranges. */
+static enum cw_status find_fact_names(struct merge *m, const struct cw_chunk_walk *walk, const struct cw_chunk *chunk,
+                                      bool *done)
+{
+    *done = chunk->type == CW_CHUNK_RANGE || chunk->type == CW_CHUNK_FACT_NAMES;
+    if (chunk->type != CW_CHUNK_FACT_NAMES)
+        return CW_OK;
+    const struct cw_reader file = cw_chunk_walk_reader(walk);
+    struct cw_schema names = {0};
+    struct cw_reader in;
+    cw_chunk_open(&file, chunk, &in);
+    cw_schema_read_fact_names(&names, &in, m->arena);
+    return in.status == CW_OK ? add_fact_names(m, &names) : in.status;
+}
+
+static enum cw_status note_texts(struct merge *m, const struct cw_chunk_walk *walk, const struct cw_chunk *chunk,
+                                 bool *done)
+{
+    (void)walk;
+    *done = false;
+    return cw_redactor_note(m->redactor, chunk);
+}
+
+/* Reports only I/O errors; other faults of an input show when it is read as a whole. */
+static enum cw_status look_through(struct merge *m, struct cw_input *input, look *take)
 {
     struct cw_chunk_walk walk;
     struct cw_chunk chunk;
     struct cw_chunk_gaps gaps = {0};
-    struct cw_schema names = {0};
     struct cw_error err = CW_ERROR_INIT;
-    bool found = true;
+    bool found = true, done = false;
     enum cw_status status = cw_chunk_walk_begin(&walk, input, &cw_counter_data_kind, 0, &err);
     walk.mends = &gaps;
-    while (status == CW_OK && (status = cw_chunk_walk_next(&walk, &chunk, &found, NULL)) == CW_OK && found &&
-           chunk.type != CW_CHUNK_RANGE && chunk.type != CW_CHUNK_FACT_NAMES)
-        ;
-    if (status == CW_OK && found && chunk.type == CW_CHUNK_FACT_NAMES) {
-        const struct cw_reader file = cw_chunk_walk_reader(&walk);
-        struct cw_reader in;
-        cw_chunk_open(&file, &chunk, &in);
-        cw_schema_read_fact_names(&names, &in, m->arena);
-        status = in.status == CW_OK ? add_fact_names(m, &names) : in.status;
-    }
+    while (status == CW_OK && !done && (status = cw_chunk_walk_next(&walk, &chunk, &found, NULL)) == CW_OK && found)
+        status = take(m, &walk, &chunk, &done);
     if (status == CW_ERR_IO)
         cw_error_set(m->err, status, "%s", err.message);
     if (status == CW_ERR_NOMEM)
@@ -620,6 +636,16 @@ static enum cw_status find_fact_names(struct merge *m, struct cw_input *input)
     cw_chunk_walk_end(&walk);
     free(gaps.items);
     return status == CW_ERR_INPUT ? CW_OK : status;
+}
+
+static enum cw_status look_for_fact_names(struct merge *m, struct cw_input *input)
+{
+    return look_through(m, input, find_fact_names);
+}
+
+static enum cw_status look_for_texts(struct merge *m, struct cw_input *input)
+{
+    return look_through(m, input, note_texts);
 }
 
 /* Opens each input in turn and calls `take`. */
@@ -651,7 +677,9 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
     if (!files->count)
         status = cw_error_set(err, CW_ERR_USAGE, "found no capture to merge, expected one at least");
     if (status == CW_OK)
-        status = each(&m, find_fact_names);
+        status = each(&m, look_for_fact_names);
+    if (status == CW_OK && m.redactor)
+        status = each(&m, look_for_texts);
     if (status == CW_OK)
         status = each(&m, take_input);
     if (files->incomplete)

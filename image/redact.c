@@ -86,13 +86,20 @@ static uint32_t find(const struct cw_redactor *r, const char *name, const char *
     return cw_hash_table_find(&r->table, hash_of(&key), is_replaced, r->items, &key);
 }
 
+/* The name under which texts of the inputs stand that look like replacements of paths. */
+static const char taken[] = "taken";
+
 static const char *next(struct cw_redactor *r, const char *name)
 {
     int i = 0;
     while (i < NAMES - 1 && r->numbers[i].name && strcmp(r->numbers[i].name, name) != 0)
         i++;
     r->numbers[i].name = name;
-    return cw_arena_printf(r->arena, "%s-%" PRIu32, name, ++r->numbers[i].last);
+    for (;;) {
+        const char *by = cw_arena_printf(r->arena, "%s-%" PRIu32, name, ++r->numbers[i].last);
+        if (!by || find(r, taken, by, strlen(by)) == CW_NO_ITEM)
+            return by;
+    }
 }
 
 /* Returns the replacement, which is numbered by the order in which texts of the name come. */
@@ -116,6 +123,19 @@ static size_t replacement_length(const char *text)
 static bool is_replacement(const char *text, size_t length)
 {
     return replacement_length(text) == length;
+}
+
+/* Notes each "path-7" in a text. */
+static const char *note_taken(void *redactor, const struct cw_text_fact *fact, const char *text)
+{
+    struct cw_redactor *r = redactor;
+    (void)fact;
+    for (const char *at = text; (at = strstr(at, "path-")); at++) {
+        const size_t length = replacement_length(at);
+        if (length && find(r, taken, at, length) == CW_NO_ITEM && !add(r, (struct replaced){taken, at, length, taken}))
+            return NULL;
+    }
+    return text;
 }
 
 /* ---- paths ------------------------------------------------------------------------------------------------------ */
@@ -262,6 +282,12 @@ static const char *redact_text(void *redactor, const struct cw_text_fact *fact, 
     if (fact->form == CW_TEXT_UUID) /* the management library has hyphens in it and CUPTI has none */
         text = without_hyphens(r, text);
     return text ? replace(r, fact->name, text, strlen(text)) : NULL;
+}
+
+enum cw_status cw_redactor_note(struct cw_redactor *r, const struct cw_chunk *chunk)
+{
+    r->payload.size = 0;
+    return cw_capture_texts_take(chunk, NULL, note_taken, r, &r->payload);
 }
 
 enum cw_status cw_redact(struct cw_redactor *r, struct cw_chunk *chunk, uint8_t *const *uses, bool *kept)

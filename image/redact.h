@@ -11,6 +11,10 @@ struct cw_redactor;
 struct cw_redactor *cw_redactor_create(void);
 void cw_redactor_destroy(struct cw_redactor *redactor);
 
+/* Notes the texts that no replacement of a path may equal. Call it for each chunk of each input before cw_redact.
+ * CW_ERR_NOMEM only. */
+enum cw_status cw_redactor_note(struct cw_redactor *redactor, const struct cw_chunk *chunk);
+
 /* Replaces the chunk's payload; the new one is valid until the next call. *kept is false for a chunk to leave out. The
  * chunk is whole and valid. `uses`: of the capture's trace, or NULL. CW_ERR_NOMEM only. */
 enum cw_status cw_redact(struct cw_redactor *redactor, struct cw_chunk *chunk, uint8_t *const *uses, bool *kept);

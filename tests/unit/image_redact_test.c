@@ -179,6 +179,14 @@ Test(redact, replaces_each_part_of_a_path_in_paths_of_ranges)
                   {"a: \xe2\x86\x92/b/", "a: \xe2\x86\x92/path-7/"});
 }
 
+/* A name that looks like a replacement keeps it for itself. */
+Test(redact, replacements_are_no_names_of_the_capture)
+{
+    EXPECT_RANGES({"!/a/b", "!path-3"}, {"!path-1", "!path-1"}, {"!path-", "!path-"},
+                  {"! at path-2:7", "! at path-2:7"}, {"!/c/d", "!path-4"}, {"x/path-1/path-5", "x/path-1/path-5"},
+                  {"!/e/f", "!path-6"});
+}
+
 static enum cw_status redact_alone(struct cw_arena *own, struct cw_error *err)
 {
     struct cw_counter_data data;
