@@ -203,15 +203,24 @@ static void note_uses(uint8_t *of, const struct cw_trace_process *process, const
     }
 }
 
-static void note_times(uint64_t times[2], const uint64_t *column, uint32_t count)
+static void note_numbers(struct cw_trace_numbers *n, const struct cw_trace_kind_field *field, const uint64_t *column,
+                         uint32_t count)
 {
+    const bool payload = field->field == CW_FIELD_PAYLOAD || field->field == CW_FIELD_UNSIGNED_PAYLOAD ||
+                         field->field == CW_FIELD_REAL_PAYLOAD;
     for (uint32_t i = 0; i < count; i++) {
-        times[0] = column[i] && (!times[0] || column[i] < times[0]) ? column[i] : times[0];
-        times[1] = column[i] > times[1] ? column[i] : times[1];
+        if (column[i] == cw_trace_unknown(field->type))
+            continue;
+        n->payloads += payload;
+        n->addresses += field->type == CW_TRACE_ADDRESS;
+        if (field->type == CW_TRACE_TIME) {
+            n->first_ns = !n->first_ns || column[i] < n->first_ns ? column[i] : n->first_ns;
+            n->last_ns = column[i] > n->last_ns ? column[i] : n->last_ns;
+        }
     }
 }
 
-enum cw_status cw_trace_uses_find(uint8_t ***uses, uint64_t times[2], const struct cw_trace *trace,
+enum cw_status cw_trace_uses_find(uint8_t ***uses, struct cw_trace_numbers *numbers, const struct cw_trace *trace,
                                   struct cw_arena *arena, struct cw_error *err)
 {
     struct cw_trace_buffer buffer = {0};
@@ -232,8 +241,8 @@ enum cw_status cw_trace_uses_find(uint8_t ***uses, uint64_t times[2], const stru
             if (kind->fields[f].type == CW_TRACE_TEXT)
                 note_uses(of[rows.process], &trace->processes[rows.process], rows.columns[f], rows.count,
                           use_of(kind->kind, kind->fields[f].field));
-            else if (times && kind->fields[f].type == CW_TRACE_TIME)
-                note_times(times, rows.columns[f], rows.count);
+            else if (numbers)
+                note_numbers(numbers, &kind->fields[f], rows.columns[f], rows.count);
         }
     }
     cw_trace_buffer_free(&buffer);

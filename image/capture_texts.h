@@ -41,9 +41,12 @@ enum cw_trace_use {
     CW_USE_WORD,
     CW_USE__COUNT
 };
-/* Finds the use of each text: uses[process][text], enum cw_trace_use. Reads all rows. `times`, unless NULL, gets the
- * first and the last time in them; 0: there is none. */
-enum cw_status cw_trace_uses_find(uint8_t ***uses, uint64_t times[2], const struct cw_trace *trace,
+struct cw_trace_numbers {
+    uint64_t first_ns, last_ns;   /* of all times in the rows; 0: there is none */
+    uint64_t payloads, addresses; /* how many numbers a program gave to NVTX, and how many addresses there are */
+};
+/* Finds the use of each text: uses[process][text], enum cw_trace_use. Reads all rows. `numbers` may be NULL. */
+enum cw_status cw_trace_uses_find(uint8_t ***uses, struct cw_trace_numbers *numbers, const struct cw_trace *trace,
                                   struct cw_arena *arena, struct cw_error *err);
 
 /* Takes a text, and returns the text for its place. NULL when out of memory. */

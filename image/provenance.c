@@ -138,6 +138,73 @@ static bool take_range(struct finding *f, const struct cw_chunk *chunk)
     return add_process(f, process);
 }
 
+static void skip_texts(struct cw_reader *in, size_t behind)
+{
+    for (uint32_t left = cw_read_u32(in); left && in->status == CW_OK; left--) {
+        cw_read_bytes(in, cw_read_u32(in));
+        cw_read_bytes(in, behind);
+    }
+}
+
+/* Takes the checksums of modules in the records of a PCSM, or of a SASS with so many metrics. Whoever has the same code
+ * recognizes it by them. */
+static bool take_modules(struct finding *f, struct cw_reader *in, uint32_t metrics)
+{
+    uint64_t last = 0;
+    bool good = true;
+    skip_texts(in, 0); /* functions */
+    for (uint32_t left = cw_read_u32(in); left && good && in->status == CW_OK; left--) {
+        const uint64_t module = cw_read_u64(in);
+        cw_read_bytes(in, 8 + 4 + 4); /* pc, function, symbol */
+        if (f->chunk == CW_CHUNK_PC) {
+            cw_read_u32(in); /* launch */
+            cw_read_bytes(in, (size_t)cw_read_u32(in) * 8);
+        }
+        for (uint32_t m = 0; m < metrics; m++)
+            cw_read_bytes(in, (size_t)cw_read_u32(in) * 8);
+        if (in->status == CW_OK && module && module != last)
+            good = add_text(f, "checksum of code", CW_TEXT_KEPT, cw_arena_printf(f->arena, "%016" PRIx64, module));
+        last = module;
+    }
+    return good;
+}
+
+static bool take_instructions(struct finding *f, const struct cw_chunk *chunk)
+{
+    struct cw_reader in;
+    uint32_t metrics = 0;
+    cw_reader_quiet(&in, chunk->payload, chunk->size);
+    cw_read_u32(&in); /* device */
+    const uint32_t process = cw_read_u32(&in);
+    add_time(f, cw_read_u64(&in));
+    add_time(f, cw_read_u64(&in));
+    if (chunk->type == CW_CHUNK_PC) {
+        cw_read_bytes(&in, 1 + 1 + 1 + 8 + 8 + 8); /* mode, period, full, total, dropped, other */
+        skip_texts(&in, 0);
+    } else {
+        cw_read_u64(&in); /* dropped */
+        struct cw_reader list = in;
+        metrics = cw_read_u32(&list);
+        skip_texts(&in, 1); /* level */
+    }
+    return add_process(f, process) && take_modules(f, &in, metrics);
+}
+
+/* Work without counts: how many launches of each sort there were. */
+static bool take_uncounted(struct finding *f, const struct cw_chunk *chunk)
+{
+    struct cw_reader in;
+    cw_reader_quiet(&in, chunk->payload, chunk->size);
+    cw_read_u32(&in); /* device */
+    const uint32_t process = cw_read_u32(&in);
+    uint64_t launches = cw_read_u32(&in);
+    cw_read_bytes(&in, cw_read_u32(&in)); /* example */
+    for (int i = 0; i < 3; i++)
+        launches += cw_read_u64(&in);
+    return add_process(f, process) &&
+           add_text(f, "launches without counts", CW_TEXT_KEPT, cw_arena_printf(f->arena, "%" PRIu64, launches));
+}
+
 static bool take_end(struct finding *f, const struct cw_counter_data *data)
 {
     return data->how == CW_END_NO_PROGRAM ||
@@ -168,12 +235,10 @@ static bool take_numbers(struct finding *f, const struct cw_chunk *chunk, const 
     case CW_CHUNK_LAUNCHES:
         return add_process(f, first);
     case CW_CHUNK_UNCOUNTED:
-        return add_process(f, second);
+        return take_uncounted(f, chunk);
     case CW_CHUNK_PC:
     case CW_CHUNK_SASS:
-        add_time(f, cw_read_u64(&in));
-        add_time(f, cw_read_u64(&in));
-        return add_process(f, second);
+        return take_instructions(f, chunk);
     case CW_CHUNK_TRACE_PROCESS:
         return add_process(f, second);
     case CW_CHUNK_CLOCK:
@@ -212,6 +277,12 @@ static enum cw_status take_chunks(struct finding *f, const struct cw_counter_dat
     return status;
 }
 
+static bool add_count(struct finding *f, const char *name, uint64_t count)
+{
+    f->chunk = CW_CHUNK_TRACE_ROWS;
+    return !count || add_text(f, name, CW_TEXT_KEPT, cw_arena_printf(f->arena, "%" PRIu64, count));
+}
+
 /* ---- the whole capture ------------------------------------------------------------------------------------------- */
 
 static bool has_rows(const struct cw_schema *schema)
@@ -225,18 +296,19 @@ enum cw_status cw_provenance_read(const struct cw_provenance_fact **facts, uint3
     struct finding f = {.arena = arena};
     struct cw_trace trace;
     uint8_t **uses = NULL;
-    uint64_t times[2] = {0};
+    struct cw_trace_numbers numbers = {0};
     enum cw_status status = CW_OK;
     if (has_rows(&data->schema))
         status = cw_trace_open(&trace, data->devices, data->device_count, data->input, data->input->name, arena, err);
     if (status == CW_OK && has_rows(&data->schema))
-        status = cw_trace_uses_find(&uses, times, &trace, arena, err);
+        status = cw_trace_uses_find(&uses, &numbers, &trace, arena, err);
     if (status == CW_OK)
         status = take_chunks(&f, data, uses, err);
     f.chunk = CW_CHUNK_TRACE_ROWS;
-    for (int i = 0; i < 2 && times[i]; i++)
-        add_time(&f, times[i]);
-    if (status == CW_OK && !add_spans(&f))
+    add_time(&f, numbers.first_ns);
+    add_time(&f, numbers.last_ns);
+    if (status == CW_OK && !(add_spans(&f) && add_count(&f, "numbers of NVTX payloads", numbers.payloads) &&
+                             add_count(&f, "addresses of memory and code", numbers.addresses)))
         status = cw_error_nomem(err);
     for (uint32_t i = 0; i < f.count; i++)
         if (!cw_arena_adopt(arena, (void *)f.facts[i].values))

@@ -264,29 +264,36 @@ static void write_trace(void)
     write_row(0, CW_TRACE_NVTX_RANGE, CW_FIELD_TYPE, USED - 1, 9000);
     write_row(0, CW_TRACE_NVTX_RANGE, CW_FIELD_NAME, USED - 1, 3500);
     write_row(1, CW_TRACE_NVTX_RANGE, CW_FIELD_NAME, USED, 3600);
+    write_row(0, CW_TRACE_ALLOCATION, CW_FIELD_ADDRESS, 0x7000, 4000);
+    write_row(1, CW_TRACE_ALLOCATION, CW_FIELD_PC, 0x4000, 4000);
+    write_row(1, CW_TRACE_NVTX_MARK, CW_FIELD_PAYLOAD, 5, 4000);
+    write_row(1, CW_TRACE_NVTX_MARK, CW_FIELD_REAL_PAYLOAD, 0, 4000);
+    write_row(1, CW_TRACE_NVTX_RANGE, CW_FIELD_UNSIGNED_PAYLOAD, UINT64_MAX, 4000);
     cw_counter_data_write_end(0, 0, CW_END_EXITED, 0, &file);
 }
 
-static uint8_t **find_uses(uint64_t times[2])
+static uint8_t **find_uses(struct cw_trace_numbers *numbers)
 {
     uint8_t **uses;
     cr_assert(cw_counter_data_read(&data, file.data, file.size, "x", arena, &err) == CW_OK, "%s", err.message);
     cr_assert(cw_trace_read(&trace, data.devices, data.device_count, file.data, file.size, "x", arena, &err) == CW_OK);
-    cr_assert(cw_trace_uses_find(&uses, times, &trace, arena, &err) == CW_OK, "%s", err.message);
+    cr_assert(cw_trace_uses_find(&uses, numbers, &trace, arena, &err) == CW_OK, "%s", err.message);
     return uses;
 }
 
 Test(capture_texts, uses_of_the_texts_of_a_trace)
 {
-    uint64_t times[2] = {0, 0};
+    struct cw_trace_numbers numbers = {0};
     write_trace();
-    uint8_t **uses = find_uses(times);
+    uint8_t **uses = find_uses(&numbers);
     cr_assert(trace.process_count == 2 && trace.processes[0].text_count == USED + 1);
     for (uint32_t i = 0; i < USED; i++) {
         cr_expect(uses[0][1 + i] == used[i].use, "%s: %d", used[i].text, uses[0][1 + i]);
         cr_expect(uses[1][1 + i] == (i == USED - 1 ? CW_USE_NVTX : CW_USE_NONE), "%s", used[i].text);
     }
-    cr_expect(times[0] == 3500 && times[1] == 9000, "a shape has no time: %lu", (unsigned long)times[0]);
+    cr_expect(numbers.first_ns == 3500 && numbers.last_ns == 9000, "a shape has no time: %lu",
+              (unsigned long)numbers.first_ns);
+    cr_expect(numbers.payloads == 2 && numbers.addresses == 2, "one payload is unknown");
     cr_expect(find_uses(NULL)[0][1] == CW_USE_KERNEL);
 }
 

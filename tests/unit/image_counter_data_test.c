@@ -828,6 +828,7 @@ Test(counter_data, what_captures_tell_of_their_program)
                                "MODL code of kernels (private): 1122334455667788, 4 bytes\n"
                                "PCSM function (no paths): _Z4stepPf, other\n"
                                "PCSM process: 4242\n"
+                               "PCSM checksum of code: 1122334455667788\n"
                                "ENDC end of the program: status 0\n"
                                "PCSM time: 1970-01-01T00:00:00Z\n");
     expect_provenance(make_sass, "SCHM producer: test\n"
@@ -838,8 +839,10 @@ Test(counter_data, what_captures_tell_of_their_program)
                                  "MODL code of kernels (private): 1122334455667788, 4 bytes\n"
                                  "SASS function (no paths): _Z4stepPf\n"
                                  "SASS process: 4242\n"
+                                 "SASS checksum of code: 0000000055667788\n"
                                  "NCNT kernel (no paths): _Z4waitPi\n"
                                  "NCNT process: 4242\n"
+                                 "NCNT launches without counts: 4\n"
                                  "ENDC end of the program: status 0\n"
                                  "SASS time: 1970-01-01T00:00:00Z\n");
     expect_provenance(make_rows, "SCHM producer: test µ1\n"
