@@ -131,7 +131,8 @@ struct merge {
     struct cw_writer packed;
     struct cw_error *err;
     struct cw_arena *arena;
-    size_t index;                    /* of the current input */
+    size_t index; /* of the current input */
+    struct cw_merge_incomplete incomplete;
     const char *first;               /* name of the first input */
     enum cw_profiler profiler;       /* of the first input */
     struct cw_merge_devices devices; /* devices of the result */
@@ -141,7 +142,6 @@ struct merge {
     uint32_t repeat_count, fact_count;
     const char *fact_names[CW_FACTS_MAX]; /* fact names of all inputs */
     uint64_t ranges, dropped;
-    bool complete;
     enum cw_capture_end how;
     uint32_t code;
     /* for the current input: */
@@ -541,7 +541,8 @@ static enum cw_status take_data(struct merge *m, struct cw_input *input, const s
     if (m->files->ends)
         m->files->ends[m->index] = m->profiler == CW_PROFILER_TRACE ? m->trace.process_count : (uint32_t)m->ranges;
     m->dropped += data->dropped;
-    m->complete = m->complete && data->complete;
+    if (!data->complete && !m->incomplete.count++)
+        m->incomplete.first = m->index;
     if (data->complete && m->how != CW_END_SIGNALLED && !m->code) {
         m->how = data->how;
         m->code = data->code;
@@ -668,7 +669,7 @@ static enum cw_status each(struct merge *m, enum cw_status (*take)(struct merge 
 
 enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, struct cw_error *err)
 {
-    struct merge m = {.files = files, .err = err, .complete = true, .arena = cw_arena_create()};
+    struct merge m = {.files = files, .err = err, .arena = cw_arena_create()};
     cw_writer_init(&m.out);
     cw_writer_init(&m.packed);
     cw_writer_init(&m.trace.renumbered);
@@ -683,8 +684,8 @@ enum cw_status cw_counter_data_merge_files(const struct cw_merge_files *files, s
     if (status == CW_OK)
         status = each(&m, take_input);
     if (files->incomplete)
-        *files->incomplete = !m.complete;
-    if (status == CW_OK && m.complete)
+        *files->incomplete = m.incomplete;
+    if (status == CW_OK && !m.incomplete.count)
         cw_counter_data_write_end(m.ranges, m.dropped, m.how, m.code, &m.out);
     if (status == CW_OK)
         status = put(&m, true);

@@ -135,16 +135,16 @@ enum cw_status cw_source_load(struct counterworks_capture *capture, struct cw_er
 
 struct joining {
     const char *const *paths;
-    size_t count, opened;     /* opened: counts each file twice, once a round */
+    size_t count, opened;     /* opened: counts each file once a round; the last one writes */
     struct cw_input standard; /* standard input, which can be read once */
     FILE *out;
     const char *output;
-    bool redact;                     /* see struct cw_merge_files */
-    bool *incomplete;                /* the same */
-    struct cw_job_ranks *job;        /* the same */
-    struct cw_rank_origins *origins; /* the same */
-    struct cw_notices *notices;      /* gets lines about files of other profilers; may be NULL */
-    struct cw_spool spool;           /* replaces `out` for a capture in memory */
+    bool redact;                            /* see struct cw_merge_files */
+    struct cw_merge_incomplete *incomplete; /* the same */
+    struct cw_job_ranks *job;               /* the same */
+    struct cw_rank_origins *origins;        /* the same */
+    struct cw_spool spool;                  /* replaces `out` for a capture in memory */
+    struct cw_notices *notices;             /* gets lines about files of other profilers; may be NULL */
 };
 
 static enum cw_status open_input(void *joining, size_t i, struct cw_input *input, struct cw_error *err)
@@ -152,10 +152,10 @@ static enum cw_status open_input(void *joining, size_t i, struct cw_input *input
     struct joining *j = joining;
     const bool standard = cw_file_is_standard(j->paths[i]);
     enum cw_status status = CW_OK;
-    cw_progress_at(j->opened++ < j->count ? 0 : i, j->count);
+    cw_progress_at(j->opened++ < j->count * (j->redact ? 2 : 1) ? 0 : i, j->count);
     *input = j->standard;
     if (!standard || !input->name)
-        status = open_capture(input, j->paths[i], j->notices, err);
+        status = open_capture(input, j->paths[i], j->opened > j->count ? NULL : j->notices, err);
     if (standard && status == CW_OK)
         j->standard = *input;
     if (status != CW_OK)
@@ -213,13 +213,21 @@ enum cw_status cw_source_merge(const char *output, const char *const *paths, siz
     return cw_file_print(output, join, &joining, err);
 }
 
+static void tell_incomplete(const char *output, const char *part, size_t more, struct cw_notices *notices)
+{
+    if (more)
+        cw_notice(notices, "%s: the capture is incomplete, as are %s and %zu more", output, part, more);
+    else
+        cw_notice(notices, "%s: the capture is incomplete, as %s is", output, part);
+}
+
 enum cw_status cw_source_merge_files(const char *output, const struct cw_file_list *files, bool redact,
                                      struct cw_notices *notices, struct cw_error *err)
 {
     struct cw_job_ranks job = {0};
     struct cw_rank_origins origins = {.arena = cw_arena_create()};
     char missing[CW_JOB_RANKS_TEXT];
-    bool incomplete = false;
+    struct cw_merge_incomplete incomplete = {0};
     const struct joining joining = {.paths = (const char *const *)files->paths,
                                     .count = files->count,
                                     .output = output,
@@ -231,8 +239,8 @@ enum cw_status cw_source_merge_files(const char *output, const struct cw_file_li
     enum cw_status status = origins.arena ? keep_all(output, joining.paths, joining.count, err) : cw_error_nomem(err);
     if (status == CW_OK)
         status = cw_file_print(output, join, &joining, err);
-    if (status == CW_OK && incomplete)
-        cw_notice(notices, "%s: the capture is incomplete: one of its parts is", output);
+    if (status == CW_OK && incomplete.count)
+        tell_incomplete(output, joining.paths[incomplete.first], incomplete.count - 1, notices);
     cw_job_ranks_sort(&job);
     if (status == CW_OK && *cw_job_ranks_text(&job, missing))
         cw_notice(notices, "%s: %s", output, missing);

@@ -29,6 +29,7 @@ capture-agent range --sim-kernels 3 -c plan.cwc -o one.cwd --sim-seed 1 -- true
 capture-agent range --sim-kernels 3 -c plan.cwc -o two.cwd --sim-seed 2 --sim-drop 1 -- true
 metric-eval merge one.cwd two.cwd -o both.cwd; metric-eval show both.cwd | grep -E 'device|ranges|drop|end'
 head -c -40 two.cwd >short.cwd
+metric-eval merge short.cwd one.cwd short.cwd -o three.cwd
 metric-eval merge one.cwd short.cwd -o both.cwd; metric-eval show both.cwd 2>&1 | grep -E 'ranges|incomplete'
 metric-config --chip GH100 -m dram__bytes_read.sum --no-native -o other.cwc
 capture-agent range --sim-kernels 3 -c other.cwc -o other.cwd -- true
