@@ -88,7 +88,9 @@ enum cw_status cw_view_save_modules(struct counterworks_capture *capture, const 
     CW_TRY(cw_input_load(&capture->file, err));
     CW_TRY(cw_pc_data_read(&raw, capture->file.bytes, (size_t)capture->file.size, capture->asked, arena, err));
     if (!raw.module_count)
-        return cw_error_set(err, CW_ERR_USAGE, "%s: found no code in the capture, expected one without --code none",
+        return cw_error_set(err, CW_ERR_USAGE,
+                            "%s: found no code in the capture, expected one without --code none and "
+                            "merge --redact",
                             capture->asked);
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cw_error_set(err, CW_ERR_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
