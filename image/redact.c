@@ -15,6 +15,7 @@ struct replaced { /* a text with its replacement "NAME-NUMBER" */
     const char *name, *text;
     size_t length;
     const char *by;
+    uint32_t last; /* of a shape: the number of its last path */
 };
 
 enum { NAMES = 32 }; /* at least as many as there are names */
@@ -28,7 +29,8 @@ struct cw_redactor {
         const char *name;
         uint32_t last;
     } numbers[NAMES];
-    struct cw_writer payload, text;
+    uint32_t shapes; /* of paths */
+    struct cw_writer payload, text, shape;
 };
 
 struct cw_redactor *cw_redactor_create(void)
@@ -41,6 +43,7 @@ struct cw_redactor *cw_redactor_create(void)
     if (r) {
         cw_writer_init(&r->payload);
         cw_writer_init(&r->text);
+        cw_writer_init(&r->shape);
     }
     return r;
 }
@@ -53,6 +56,7 @@ void cw_redactor_destroy(struct cw_redactor *r)
     free(r->items);
     cw_writer_free(&r->payload);
     cw_writer_free(&r->text);
+    cw_writer_free(&r->shape);
     cw_arena_destroy(r->arena);
     free(r);
 }
@@ -86,20 +90,13 @@ static uint32_t find(const struct cw_redactor *r, const char *name, const char *
     return cw_hash_table_find(&r->table, hash_of(&key), is_replaced, r->items, &key);
 }
 
-/* The name under which texts of the inputs stand that look like replacements of paths. */
-static const char taken[] = "taken";
-
 static const char *next(struct cw_redactor *r, const char *name)
 {
     int i = 0;
     while (i < NAMES - 1 && r->numbers[i].name && strcmp(r->numbers[i].name, name) != 0)
         i++;
     r->numbers[i].name = name;
-    for (;;) {
-        const char *by = cw_arena_printf(r->arena, "%s-%" PRIu32, name, ++r->numbers[i].last);
-        if (!by || find(r, taken, by, strlen(by)) == CW_NO_ITEM)
-            return by;
-    }
+    return cw_arena_printf(r->arena, "%s-%" PRIu32, name, ++r->numbers[i].last);
 }
 
 /* Returns the replacement, which is numbered by the order in which texts of the name come. */
@@ -112,30 +109,84 @@ static const char *replace(struct cw_redactor *r, const char *name, const char *
     return add(r, (struct replaced){name, text, length, by}) ? by : NULL;
 }
 
-/* Length of "path-7" at the beginning of a text; 0: it has none. */
-static size_t replacement_length(const char *text)
+/* ---- replacements of paths -------------------------------------------------------------------------------------- */
+
+/* Readers take names of ranges as one that differ in their numbers alone. So paths of one shape, which differ in that
+ * way, get the same letters, "path-b1" and "path-b2", and paths of another shape "path-c1". Letters without vowels are
+ * no word, so a part of a path that looks like a replacement tells nothing. */
+static const char letters[] = "bcdfghjkmnpqrstvwxz";
+
+/* Names of items: a path; the shape of one; letters that stand in an input, so that no shape may get them. */
+static const char a_path[] = "path", a_shape[] = "shape", taken[] = "taken";
+
+/* Length of "path-b1" at the beginning of a text; 0: it has none. *head: the length of "path-b". */
+static size_t replacement_length(const char *text, size_t *head)
 {
     enum { HEAD = sizeof "path-" - 1 };
-    const size_t digits = strncmp(text, "path-", HEAD) == 0 ? strspn(text + HEAD, "0123456789") : 0;
-    return digits ? HEAD + digits : 0;
+    const size_t count = strncmp(text, "path-", HEAD) == 0 ? strspn(text + HEAD, letters) : 0;
+    const size_t digits = count ? strspn(text + HEAD + count, "0123456789") : 0;
+    *head = HEAD + count;
+    return digits ? *head + digits : 0;
 }
 
 static bool is_replacement(const char *text, size_t length)
 {
-    return replacement_length(text) == length;
+    size_t head;
+    return replacement_length(text, &head) == length;
 }
 
-/* Notes each "path-7" in a text. */
 static const char *note_taken(void *redactor, const struct cw_text_fact *fact, const char *text)
 {
     struct cw_redactor *r = redactor;
+    size_t head;
     (void)fact;
-    for (const char *at = text; (at = strstr(at, "path-")); at++) {
-        const size_t length = replacement_length(at);
-        if (length && find(r, taken, at, length) == CW_NO_ITEM && !add(r, (struct replaced){taken, at, length, taken}))
+    for (const char *at = text; (at = strstr(at, "path-")); at++)
+        if (replacement_length(at, &head) && find(r, taken, at, head) == CW_NO_ITEM &&
+            !add(r, (struct replaced){taken, at, head, taken}))
             return NULL;
-    }
     return text;
+}
+
+/* Returns "path-b" for the next shape. */
+static const char *next_letters(struct cw_redactor *r)
+{
+    enum { COUNT = sizeof letters - 1, ROOM = 16 };
+    for (;;) {
+        char text[ROOM] = "";
+        size_t at = sizeof text - 1;
+        for (uint32_t left = ++r->shapes; left; left = (left - 1) / COUNT)
+            text[--at] = letters[(left - 1) % COUNT];
+        const char *by = cw_arena_printf(r->arena, "path-%s", text + at);
+        if (!by || find(r, taken, by, strlen(by)) == CW_NO_ITEM)
+            return by;
+    }
+}
+
+/* Returns the item of the path's shape; CW_NO_ITEM when out of memory. */
+static uint32_t find_shape(struct cw_redactor *r, const char *path, size_t length)
+{
+    r->shape.size = 0;
+    for (size_t i = 0; i < length; i++)
+        if (!i || !isdigit((unsigned char)path[i]) || !isdigit((unsigned char)path[i - 1]))
+            cw_write_u8(&r->shape, isdigit((unsigned char)path[i]) ? '0' : (uint8_t)path[i]);
+    if (r->shape.status != CW_OK)
+        return CW_NO_ITEM;
+    const char *shape = (const char *)r->shape.data;
+    const uint32_t at = find(r, a_shape, shape, r->shape.size);
+    if (at != CW_NO_ITEM)
+        return at;
+    return add(r, (struct replaced){a_shape, shape, r->shape.size, next_letters(r)}) ? r->table.count - 1 : CW_NO_ITEM;
+}
+
+static const char *replace_path(struct cw_redactor *r, const char *path, size_t length)
+{
+    uint32_t at = find(r, a_path, path, length);
+    if (at != CW_NO_ITEM)
+        return r->items[at].by;
+    if ((at = find_shape(r, path, length)) == CW_NO_ITEM)
+        return NULL;
+    const char *by = cw_arena_printf(r->arena, "%s%" PRIu32, r->items[at].by, ++r->items[at].last);
+    return add(r, (struct replaced){a_path, path, length, by}) ? by : NULL;
 }
 
 /* ---- paths ------------------------------------------------------------------------------------------------------ */
@@ -213,7 +264,7 @@ static const char *without_paths(struct cw_redactor *r, const char *text)
     r->text.size = 0;
     for (size_t at = 0; text[at]; at += length ? length : 1) {
         length = cw_path_length(text, at);
-        const char *by = length ? replace(r, "path", text + at, length) : "";
+        const char *by = length ? replace_path(r, text + at, length) : "";
         if (!by)
             return NULL;
         if (length) {
@@ -246,7 +297,7 @@ static const char *ranges_without_paths(struct cw_redactor *r, const char *text)
     r->text.size = 0;
     for (;;) {
         const size_t length = strcspn(text, "/");
-        const char *by = within && length && !is_replacement(text, length) ? replace(r, "path", text, length) : text;
+        const char *by = within && length && !is_replacement(text, length) ? replace_path(r, text, length) : text;
         if (!by)
             return NULL;
         cw_write_bytes(&r->text, by, by == text ? length : strlen(by));
