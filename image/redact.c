@@ -214,18 +214,22 @@ static bool follows_name(const char *text, size_t at)
     return !(first == 0xe2 || (first == 0xe3 && second == 0x80) || (first == 0xc2 && second != 0xb5));
 }
 
-/* Length of the text without a blank or the like, from the first slash or tilde of a path on; 0: it is none. */
-static size_t run_length(const char *text, size_t at)
+/* Length of the text without a blank or the like, from the first slash or tilde of a path on; 0: it is none, and none
+ * begins in the next *passed bytes. */
+static size_t run_length(const char *text, size_t at, size_t *passed)
 {
     const char *from = text + at;
     size_t length = 0, slashes = 0;
     bool named = false;
+    *passed = 1;
     if ((*from != '/' && strncmp(from, "~/", 2) != 0) || follows_name(text, at) || (at && from[-1] == '/'))
         return 0;
     for (; is_of_path(from[length]); length++) {
         slashes += from[length] == '/';
         named = named || is_of_name(from[length]);
     }
+    if (!named)
+        *passed = length;
     return named && slashes + (*from == '~') > 1 ? length : 0;
 }
 
@@ -239,19 +243,20 @@ static size_t quoted_length(const char *text, size_t at)
 /* Part of a path with a blank in it, such as " b/c" of "/a b/c". */
 static size_t rest_length(const char *text, size_t at)
 {
-    size_t end = at;
-    for (size_t i = at; text[i] && !run_length(text, i); i++)
+    size_t end = at, passed;
+    for (size_t i = at; text[i] && !run_length(text, i, &passed); i += passed)
         if (text[i] == '/' && is_of_path(text[i + 1])) {
             while (is_of_path(text[i + 1]))
                 i++;
             end = i + 1;
+            passed = 1;
         }
     return end - at;
 }
 
-size_t cw_path_length(const char *text, size_t at)
+size_t cw_path_length(const char *text, size_t at, size_t *passed)
 {
-    const size_t length = run_length(text, at), quoted = length ? quoted_length(text, at) : 0;
+    const size_t length = run_length(text, at, passed), quoted = length ? quoted_length(text, at) : 0;
     if (at && text[at - 1] == ':' && strncmp(text + at, "//", 2) == 0)
         return strcspn(text + at, " \t\n\"'`<>"); /* an address of the web, which may hold a password */
     return quoted ? quoted : length ? length + rest_length(text, at + length) : 0;
@@ -260,10 +265,10 @@ size_t cw_path_length(const char *text, size_t at)
 /* Returns the text with each path replaced. */
 static const char *without_paths(struct cw_redactor *r, const char *text)
 {
-    size_t done = 0, length;
+    size_t done = 0, length, passed;
     r->text.size = 0;
-    for (size_t at = 0; text[at]; at += length ? length : 1) {
-        length = cw_path_length(text, at);
+    for (size_t at = 0; text[at]; at += length ? length : passed) {
+        length = cw_path_length(text, at, &passed);
         const char *by = length ? replace_path(r, text + at, length) : "";
         if (!by)
             return NULL;

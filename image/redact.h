@@ -20,7 +20,8 @@ enum cw_status cw_redactor_note(struct cw_redactor *redactor, const struct cw_ch
 enum cw_status cw_redact(struct cw_redactor *redactor, struct cw_chunk *chunk, uint8_t *const *uses, bool *kept);
 
 /* Length of the path of a file at `text + at`: "/a/b" or "~/a" where no name is in front, also in quotes or with blanks
- * between its parts, and the part of an address behind "https:"; 0: none. See docs/privacy.md. */
-size_t cw_path_length(const char *text, size_t at);
+ * between its parts, and the part of an address behind "https:"; 0: none, and none begins in the next *passed bytes.
+ * See docs/privacy.md. */
+size_t cw_path_length(const char *text, size_t at, size_t *passed);
 
 #endif
