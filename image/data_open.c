@@ -293,7 +293,7 @@ static enum cw_status sort_clocks(struct parse *p)
 static enum cw_status read_about(struct parse *p, struct cw_range *range)
 {
     struct cw_reader in;
-    if (!p->parts.about.size)
+    if (!p->parts.about.type)
         return CW_OK;
     cw_chunk_open(&p->file, &p->parts.about, &in);
     range->attribute_count = cw_field_read_pairs(&in, p->arena, &range->attributes, "attributes");

@@ -37,7 +37,7 @@ enum cw_status cw_facts_read(const struct cw_reader *file, const struct cw_chunk
     struct cw_reader in;
     for (uint32_t i = 0; i < count; i++)
         facts[i] = NAN;
-    if (!chunk->size)
+    if (!chunk->type)
         return CW_OK;
     cw_chunk_open(file, chunk, &in);
     bool whole = cw_field_read_enum(&in, FACTS__FORM_COUNT, "form", "0 (whole numbers) or 1") == FACTS_WHOLE;

@@ -148,7 +148,7 @@ struct merge {
     const struct cw_counter_data *data;
     struct cw_arena *own;           /* lives as long as the input is open */
     void *map;                      /* a tree of its devices */
-    bool has_rows;                  /* the input has rows of a trace */
+    bool has_rows;                  /* the input has chunks of a trace, which were read and found valid */
     uint32_t fact_at[CW_FACTS_MAX]; /* index of its facts in the result */
     struct cw_range_parts parts;    /* parts of the next range */
     uint8_t **uses;                 /* of the texts of its trace, for the redactor; or NULL */
@@ -220,11 +220,23 @@ static struct cw_reader reader_of(const struct merge *m, const struct cw_input *
     return file;
 }
 
+/* A PM sampling capture has rows of a trace beside its samples. */
+static bool may_have_rows(const struct merge *m)
+{
+    return m->profiler == CW_PROFILER_TRACE || m->profiler == CW_PROFILER_PM;
+}
+
+static bool is_of_trace(uint32_t chunk)
+{
+    return chunk == CW_CHUNK_TRACE_KINDS || chunk == CW_CHUNK_TRACE_PROCESS || chunk == CW_CHUNK_TRACE_TEXTS ||
+           chunk == CW_CHUNK_TRACE_ROWS;
+}
+
 static enum cw_status take_device(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
     struct cw_merge_device device;
     const struct cw_reader file = reader_of(m, input);
-    m->has_rows = m->has_rows || chunk->type == CW_CHUNK_TRACE_PROCESS;
+    m->has_rows = m->has_rows || (may_have_rows(m) && is_of_trace(chunk->type));
     if (chunk->type != CW_CHUNK_DEVICE)
         return CW_OK;
     enum cw_status status = cw_merge_device_read(&device, &file, chunk);
@@ -410,12 +422,6 @@ static enum cw_status take_alike(struct merge *m, struct cw_input *input, const 
     return CW_OK;
 }
 
-/* A PM sampling capture has rows of a trace beside its samples. */
-static bool has_rows(const struct merge *m)
-{
-    return m->profiler == CW_PROFILER_TRACE || m->profiler == CW_PROFILER_PM;
-}
-
 static enum cw_status take_trace(struct merge *m, struct cw_input *input, const struct cw_chunk *chunk)
 {
     struct cw_chunk renumbered = *chunk;
@@ -457,9 +463,11 @@ static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const 
     case CW_CHUNK_CLOCK:
     case CW_CHUNK_WINDOW:
     case CW_CHUNK_LAUNCHES:
-    case CW_CHUNK_PC:
-    case CW_CHUNK_SASS:
         return copy_chunk(m, input, chunk);
+    case CW_CHUNK_PC: /* of another profiler nobody has read it */
+        return m->profiler == CW_PROFILER_PC ? copy_chunk(m, input, chunk) : CW_OK;
+    case CW_CHUNK_SASS:
+        return m->profiler == CW_PROFILER_SASS ? copy_chunk(m, input, chunk) : CW_OK;
     case CW_CHUNK_GPU_CLOCKS:
     case CW_CHUNK_UNCOUNTED:
         return is_described(m, device_number(chunk)) ? copy_chunk(m, input, chunk) : CW_OK;
@@ -467,7 +475,7 @@ static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const 
     case CW_CHUNK_TRACE_PROCESS:
     case CW_CHUNK_TRACE_TEXTS:
     case CW_CHUNK_TRACE_ROWS:
-        return has_rows(m) ? take_trace(m, input, chunk) : CW_OK;
+        return m->has_rows ? take_trace(m, input, chunk) : CW_OK;
     default: /* the result gets its own end chunk */
         return CW_OK;
     }
@@ -531,7 +539,7 @@ static enum cw_status take_data(struct merge *m, struct cw_input *input, const s
     for (uint32_t i = 0; i < data->schema.fact_count; i++)
         m->fact_at[i] = fact_place(m, data->schema.fact_names[i]);
     enum cw_status status = walk(m, input, take_device);
-    if (status == CW_OK && has_rows(m) && m->has_rows)
+    if (status == CW_OK && m->has_rows)
         status = begin_trace(m, input);
     if (status == CW_OK)
         status = walk(m, input, take_chunk);

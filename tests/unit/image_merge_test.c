@@ -289,6 +289,32 @@ Test(merge, attributes_without_a_range_are_left_out)
     cw_writer_free(&died);
 }
 
+Test(merge, empty_attributes_are_damaged)
+{
+    struct cw_writer edited;
+    cw_writer_init(&edited);
+    cw_edit_insert(&edited, &sample, 4, "RATT", 1, NULL, 0);
+    cr_expect_eq(merge(&sample, &edited), CW_ERR_INPUT);
+    cr_expect(strstr(err.message, "found 0 bytes, expected 4 more"), "%s", err.message);
+    cw_writer_free(&edited);
+}
+
+/* Nobody has read them. */
+Test(merge, samples_in_a_capture_of_another_profiler_are_left_out)
+{
+    static const char *const types[] = {"PCSM", "SASS"};
+    for (int i = 0; i < 2; i++) {
+        struct cw_writer edited;
+        cw_writer_init(&edited);
+        out.size = 0;
+        cw_edit_insert(&edited, &sample, 4, types[i], 1, "xx", 2);
+        cr_assert(merge(&edited, &edited) == CW_OK, "%s", err.message);
+        cr_expect_null(memmem(out.data, out.size, types[i], 4));
+        cr_expect_eq(read_result().range_count, 2 * CW_SAMPLE_RANGES);
+        cw_writer_free(&edited);
+    }
+}
+
 Test(merge, an_input_with_a_damaged_schema_is_refused)
 {
     struct cw_writer damaged;
@@ -397,6 +423,26 @@ Test(merge, rows_beside_samples_stay_with_them)
         cr_expect_str_eq(cw_trace_text(&trace, i, 1), "gemm");
     }
     cw_writer_free(&pm);
+}
+
+/* The lists of the file before are gone by then. */
+Test(merge, rows_beside_samples_are_read_before_they_are_taken)
+{
+    const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX], one = 1;
+    for (int rows = 0; rows < 2; rows++) {
+        struct cw_writer pm;
+        cw_writer_init(&pm);
+        cw_sample_pm(&pm, 2, false);
+        cw_trace_write_kinds(&pm);
+        for (uint32_t f = 0; f < cw_trace_kinds[CW_TRACE_KERNEL].field_count; f++)
+            columns[f] = &one;
+        if (rows)
+            cw_trace_write_rows(0, CW_TRACE_KERNEL, 1, columns, false, &pm);
+        cw_counter_data_write_end(0, 4, CW_END_EXITED, 0, &pm);
+        cr_expect_eq(merge(&pm, &pm), rows ? CW_ERR_INPUT : CW_OK);
+        cr_expect(!rows || strstr(err.message, "found rows of process 0, expected one of 0 before"), "%s", err.message);
+        cw_writer_free(&pm);
+    }
 }
 
 Test(merge, failing_allocations_of_traces_are_reported)
