@@ -119,6 +119,18 @@ static enum cw_status make_within(struct counterworks_plan *plan, const struct c
     return fits ? status : make_shorter(plan, chip, metrics, most, drop, err);
 }
 
+struct placing {
+    const struct cw_chip *chip;
+    bool lacks; /* a counter that no domain collects */
+};
+
+static void see_domains(void *placing, uint32_t counter, unsigned rollups)
+{
+    struct placing *p = placing;
+    (void)rollups;
+    p->lacks = p->lacks || !cw_counter_has_domains(p->chip, counter);
+}
+
 /* Refuses metrics that CUPTI does not collect with the profiler. Planning reports unknown names and formulas. */
 static enum cw_status leave_out_unlisted(struct counterworks_plan *plan, const struct counterworks_chip *chip,
                                          uint32_t listed, struct counterworks_names *metrics, struct cw_error *err)
@@ -127,14 +139,16 @@ static enum cw_status leave_out_unlisted(struct counterworks_plan *plan, const s
     size_t n = 0;
     bool *kept = cw_arena_alloc(plan->arena, metrics->count, sizeof *kept);
     const char **names = cw_arena_alloc(plan->arena, metrics->count, sizeof *names);
-    const struct cw_needs needs = {.chip = chip->chip, .listed = listed};
+    struct placing placing = {.chip = chip->chip};
+    const struct cw_needs needs = {.chip = chip->chip, .listed = listed, .add = see_domains, .context = &placing};
     struct cw_writer line;
     struct cw_metric m;
     if (!kept || !names)
         return cw_error_nomem(err);
     for (size_t i = 0; i < metrics->count; i++) {
+        placing.lacks = false;
         kept[i] = cw_metric_parse(&m, chip->chip, metrics->names[i], NULL) != CW_OK ||
-                  cw_metric_needs(&needs, &m, NULL) != CW_ERR_USAGE;
+                  (cw_metric_needs(&needs, &m, NULL) != CW_ERR_USAGE && !placing.lacks);
         if (kept[i])
             names[n++] = metrics->names[i];
     }

@@ -316,15 +316,14 @@ static enum cw_status check_lacks(const struct cw_chip *chip, const struct cw_me
 
 struct unlisted {
     const struct cw_needs *needs;
-    uint32_t counter; /* the first that is not listed, or that no domain collects, or CW_NONE */
+    uint32_t counter; /* the first that is not listed, or CW_NONE */
 };
 
 static void see_listed(void *context, uint32_t counter, unsigned rollups)
 {
     struct unlisted *u = context;
     (void)rollups;
-    if (u->counter == CW_NONE && (!(u->needs->chip->counters[counter].listed & u->needs->listed) ||
-                                  !cw_counter_has_domains(u->needs->chip, counter)))
+    if (u->counter == CW_NONE && !(u->needs->chip->counters[counter].listed & u->needs->listed))
         u->counter = counter;
 }
 
@@ -341,14 +340,10 @@ static enum cw_status check_listed(const struct cw_needs *n, const struct cw_met
     if (u.counter == CW_NONE)
         return CW_OK;
     const bool samples = n->listed == CW_OF_SAMPLES;
-    const char *counter = n->chip->counters[u.counter].name;
-    if (n->chip->counters[u.counter].listed & n->listed)
-        return cw_error_set(err, CW_ERR_USAGE, "%s: found that no domain of %s collects a raw counter that %s needs",
-                            cw_metric_name(n->chip, m, name), n->chip->name, counter);
     return cw_error_set(
         err, CW_ERR_USAGE,
         "%s: found that it needs %s, which CUPTI %s, expected a metric of counterworks list --profiler %s",
-        cw_metric_name(n->chip, m, name), counter,
+        cw_metric_name(n->chip, m, name), n->chip->counters[u.counter].name,
         samples ? "does not sample over time" : "samples over time alone", samples ? "pm" : "range");
 }
 
