@@ -220,6 +220,11 @@ static struct cw_reader reader_of(const struct merge *m, const struct cw_input *
     return file;
 }
 
+static bool is_of_instructions(enum cw_profiler profiler)
+{
+    return profiler == CW_PROFILER_PC || profiler == CW_PROFILER_SASS;
+}
+
 /* A PM sampling capture has rows of a trace beside its samples. */
 static bool may_have_rows(const struct merge *m)
 {
@@ -464,10 +469,9 @@ static enum cw_status take_chunk(struct merge *m, struct cw_input *input, const 
     case CW_CHUNK_WINDOW:
     case CW_CHUNK_LAUNCHES:
         return copy_chunk(m, input, chunk);
-    case CW_CHUNK_PC: /* of another profiler nobody has read it */
-        return m->profiler == CW_PROFILER_PC ? copy_chunk(m, input, chunk) : CW_OK;
-    case CW_CHUNK_SASS:
-        return m->profiler == CW_PROFILER_SASS ? copy_chunk(m, input, chunk) : CW_OK;
+    case CW_CHUNK_PC:
+    case CW_CHUNK_SASS: /* in captures of others nobody has read them */
+        return is_of_instructions(m->profiler) ? copy_chunk(m, input, chunk) : CW_OK;
     case CW_CHUNK_GPU_CLOCKS:
     case CW_CHUNK_UNCOUNTED:
         return is_described(m, device_number(chunk)) ? copy_chunk(m, input, chunk) : CW_OK;
@@ -575,7 +579,7 @@ static enum cw_status take_input(struct merge *m, struct cw_input *input)
     enum cw_status status = cw_counter_data_open(&data, input, m->own, m->err);
     const enum cw_profiler profiler = data.schema.profiler;
     m->data = &data;
-    if (status == CW_OK && (profiler == CW_PROFILER_PC || profiler == CW_PROFILER_SASS))
+    if (status == CW_OK && is_of_instructions(profiler))
         status = check_instructions(m, input);
     if (status == CW_OK)
         status = check_kind(m, input, &data);
