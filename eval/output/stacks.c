@@ -23,6 +23,7 @@ struct frame {
 struct stack {
     size_t first; /* of its frames */
     uint32_t count, device;
+    const char *rank;
     double weight;
 };
 
@@ -33,7 +34,7 @@ struct stacks {
     struct cw_arena *arena; /* of all that is here */
     bool enough;
     bool nested; /* ranges of users, in which others may lie */
-    bool apart;  /* stacks of two devices are two */
+    bool apart;  /* stacks of two devices or ranks are two */
 };
 
 static void add_frame(struct stacks *s, const char *text, size_t length)
@@ -51,9 +52,9 @@ static void add_frame(struct stacks *s, const char *text, size_t length)
     s->list[s->count].count++;
 }
 
-static void begin_stack(struct stacks *s, uint32_t device, double weight)
+static void begin_stack(struct stacks *s, uint32_t device, const char *rank, double weight)
 {
-    s->list[s->count] = (struct stack){s->frame_count, 0, device, weight};
+    s->list[s->count] = (struct stack){s->frame_count, 0, device, rank ? rank : "", weight};
 }
 
 /* Adds "outer/inner" and the kernel; a user range's path ends in its name already. */
@@ -61,7 +62,7 @@ static void add_range(struct stacks *s, const struct cw_groups *g, uint32_t i)
 {
     const struct cw_range *r = cw_launch_of(&g->data, i);
     const char *path = cw_range_attribute(r, "nvtx");
-    begin_stack(s, r->device, g->items[i].total);
+    begin_stack(s, r->device, cw_range_attribute(r, "rank"), g->items[i].total);
     for (const char *at = path; at && *at && s->enough;) {
         const size_t length = strcspn(at, "/");
         if (length)
@@ -85,7 +86,7 @@ static void add_sample(struct stacks *s, const struct cw_pc_row *row)
     s->enough = s->enough && place && why;
     if (!s->enough)
         return;
-    begin_stack(s, 0, (double)row->samples);
+    begin_stack(s, 0, NULL, (double)row->samples);
     add_frame(s, row->at.name, strlen(row->at.name));
     add_frame(s, place, strlen(place));
     add_frame(s, why, strlen(why));
@@ -103,6 +104,7 @@ static int compare_frames(const struct frame *a, const struct frame *b)
 static int compare_common(const struct stacks *s, const struct stack *a, const struct stack *b)
 {
     int order = s->apart ? (a->device > b->device) - (a->device < b->device) : 0;
+    order = s->apart && !order ? strcmp(a->rank, b->rank) : order;
     for (uint32_t i = 0; i < a->count && i < b->count && !order; i++)
         order = compare_frames(&s->frames[a->first + i], &s->frames[b->first + i]);
     return order;
@@ -139,8 +141,8 @@ static void take_out_inner(struct stacks *s)
     free(own);
 }
 
-/* Equal stacks become one, each with the weight that is its own. */
-static enum cw_status fold(struct stacks *s, bool apart, struct cw_error *err)
+/* Equal stacks become one. */
+static void fold(struct stacks *s, bool apart)
 {
     size_t count = 0;
     s->apart = apart;
@@ -152,12 +154,10 @@ static enum cw_status fold(struct stacks *s, bool apart, struct cw_error *err)
         else
             s->list[count++] = s->list[i];
     s->count = count;
-    if (s->nested)
-        take_out_inner(s);
-    return s->enough ? CW_OK : cw_error_nomem(err);
 }
 
-/* Leaves out ranges of unknown or impossible time. */
+/* Leaves out ranges of unknown or impossible time. Each stack has the weight that is its own; user ranges are sorted.
+ */
 static enum cw_status make_stacks(struct stacks *s, const struct cw_stacks_output *o, struct cw_error *err)
 {
     const size_t room = o->ranges ? o->ranges->count : o->samples->pc_count;
@@ -168,6 +168,10 @@ static enum cw_status make_stacks(struct stacks *s, const struct cw_stacks_outpu
             add_range(s, o->ranges, i);
     for (size_t i = 0; !o->ranges && i < o->samples->pc_count && s->enough; i++)
         add_sample(s, &o->samples->pc[i]);
+    if (s->nested) {
+        fold(s, true);
+        take_out_inner(s);
+    }
     return s->enough ? CW_OK : cw_error_nomem(err);
 }
 
@@ -194,7 +198,7 @@ enum cw_status cw_folded_write(FILE *out, const void *output, struct cw_error *e
     struct stacks s;
     enum cw_status status = make_stacks(&s, output, err);
     if (status == CW_OK)
-        status = fold(&s, false, err);
+        fold(&s, false);
     for (size_t i = 0; status == CW_OK && i < s.count; i++) {
         const struct stack *stack = &s.list[i];
         for (uint32_t f = 0; f < stack->count && status == CW_OK; f++) {
@@ -289,8 +293,8 @@ enum cw_status cw_speedscope_write(FILE *out, const void *output, struct cw_erro
     const struct cw_stacks_output *o = output;
     struct stacks s;
     enum cw_status status = make_stacks(&s, o, err);
-    if (status == CW_OK && (s.nested || !o->ranges))
-        status = fold(&s, o->ranges, err);
+    if (status == CW_OK && !o->ranges)
+        fold(&s, false);
     fputs("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\", \"exporter\": \"counterworks\", "
           "\"name\": ",
           out);

@@ -275,7 +275,7 @@ bool cw_folds_estimate(const struct cw_folds *folds, const struct cw_counter_dat
 /* ---- user ranges within others ---------------------------------------------------------------------------------- */
 
 struct place {
-    uint32_t gpu;
+    uint32_t number;  /* the caller's */
     const char *path; /* "outer/inner" */
     size_t size;
     uint32_t launch;
@@ -284,8 +284,8 @@ struct place {
 static int in_path_order(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    if (x->gpu != y->gpu)
-        return x->gpu < y->gpu ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
     const int order = memcmp(x->path, y->path, x->size < y->size ? x->size : y->size);
     return order ? order : (x->size > y->size) - (x->size < y->size);
 }
@@ -300,7 +300,7 @@ static bool lies_within(struct place range, const struct place *places, size_t c
     return false;
 }
 
-bool cw_ranges_find_nested(const bool **nested, const struct cw_counter_data *data, const uint32_t *gpu,
+bool cw_ranges_find_nested(const bool **nested, const struct cw_counter_data *data, const uint32_t *place,
                            const bool *taken, struct cw_arena *arena)
 {
     const uint32_t launches = cw_launch_count(data);
@@ -319,7 +319,7 @@ bool cw_ranges_find_nested(const bool **nested, const struct cw_counter_data *da
         const char *path = cw_range_attribute(range, "nvtx");
         path = path ? path : range->name;
         if (taken[i] && !*range->kernel)
-            places[k++] = (struct place){gpu[range->device], path, strlen(path), i};
+            places[k++] = (struct place){place[i], path, strlen(path), i};
     }
     qsort(places, count, sizeof *places, in_path_order);
     for (uint32_t k = 0; k < count; k++)

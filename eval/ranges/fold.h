@@ -46,11 +46,11 @@ enum cw_status cw_folds_make(struct cw_folds *folds, const struct cw_counter_dat
  * memory. */
 bool cw_folds_estimate(const struct cw_folds *folds, const struct cw_counter_data *data, double *durations);
 
-/* Finds the launches (cw_launch) that are user ranges within another one of their GPU, by the paths of both, among the
- * taken ones ([launch]). Each is counted by itself, so the others' time includes its own. Processes do not count:
- * application replay has each level of ranges from another process. `gpu`: as of cw_device_gpus. *nested: [launch], in
- * `arena`, or NULL without any. False when out of memory. */
-bool cw_ranges_find_nested(const bool **nested, const struct cw_counter_data *data, const uint32_t *gpu,
+/* Finds the launches (cw_launch) that are user ranges within another one of their place, by the paths of both, among
+ * the taken ones ([launch]). Each is counted by itself, so the others' time includes its own. Processes do not count:
+ * application replay has each level of ranges from another process. `place`: [launch], such as the GPU. *nested:
+ * [launch], in `arena`, or NULL without any. False when out of memory. */
+bool cw_ranges_find_nested(const bool **nested, const struct cw_counter_data *data, const uint32_t *place,
                            const bool *taken, struct cw_arena *arena);
 
 #endif

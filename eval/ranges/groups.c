@@ -468,30 +468,36 @@ static enum cw_status divide(struct grouping *g, struct cw_error *err)
     return CW_OK;
 }
 
-/* Finds nested user ranges among all ranges, or among the kept ones. Multiplexed ranges are left out, as nobody knows
- * which was within which. False when out of memory. */
-static bool find_nested(const struct grouping *g, bool all, const bool **nested)
+enum nested_of { OF_ALL, OF_KEPT, OF_GROUPS };
+
+/* Finds user ranges that are nested in others of their GPU among all ranges, or among the kept ones, or of their group
+ * among those. Multiplexed ranges are left out, as nobody knows which was within which. False when out of memory. */
+static bool find_nested(const struct grouping *g, enum nested_of of, const bool **nested)
 {
-    const uint32_t count = all ? cw_launch_count(g->data) : g->count;
-    bool *taken = cw_arena_alloc(g->arena, cw_launch_count(g->data), sizeof *taken);
-    for (uint32_t i = 0; taken && i < count; i++) {
-        const uint32_t launch = all ? i : cw_launch_number(g->data, g->order[i]);
+    const uint32_t launches = cw_launch_count(g->data), count = of == OF_ALL ? launches : g->count;
+    bool *taken = cw_arena_alloc(g->arena, launches, sizeof *taken);
+    uint32_t *place = cw_arena_alloc(g->arena, launches, sizeof *place), group = 0;
+    for (uint32_t i = 0; taken && place && i < count; i++) {
+        const uint32_t launch = of == OF_ALL ? i : cw_launch_number(g->data, g->order[i]);
+        while (of == OF_GROUPS && g->order + i == g->items[group].ranges + g->items[group].count)
+            group++;
+        place[launch] = of == OF_GROUPS ? group : g->gpu[cw_launch(g->data, launch)->device];
         taken[launch] = kind_of(g, cw_launch(g->data, launch)) == CW_WHOLE;
     }
-    return taken && cw_ranges_find_nested(nested, g->data, g->gpu, taken, g->arena);
+    return taken && place && cw_ranges_find_nested(nested, g->data, place, taken, g->arena);
 }
 
 /* ---- times ------------------------------------------------------------------------------------------------------ */
 
 /* The time that a group adds to the total. */
-static double time_of_its_own(struct grouping *g, const struct cw_group *group, const bool *nested)
+static double time_of_its_own(struct grouping *g, const struct cw_group *group, const bool *nested, uint32_t *count)
 {
     double own = group->timed ? group->total : 0;
     for (uint32_t i = 0; nested && i < group->count; i++, cw_large_step(g->large))
         if (nested[cw_launch_number(g->data, group->ranges[i])]) {
             const double ns = g->groups->durations[group->ranges[i]];
             own -= isnan(ns) ? 0 : ns;
-            g->groups->nested++;
+            ++*count;
         }
     return own;
 }
@@ -504,8 +510,8 @@ static uint32_t largest_group(const struct grouping *g)
     return most;
 }
 
-/* Whether a range and those within it are in one group. */
-static bool is_of_place(enum cw_group_by by)
+/* Whether a group has user ranges of several levels, whose times are not to be added up. */
+static bool has_levels(enum cw_group_by by)
 {
     return by == CW_BY_DEVICE || by == CW_BY_RANK || by == CW_BY_STREAM;
 }
@@ -513,9 +519,12 @@ static bool is_of_place(enum cw_group_by by)
 /* False when out of memory. */
 static bool sum_up_all(struct grouping *g, double *room)
 {
-    const bool *nested;
+    const bool *nested, *inner = NULL;
+    uint32_t unused = 0;
     bool timed = false;
-    if (!find_nested(g, false, &nested) || (g->groups->by == CW_BY_STREAM && !find_shared_streams(g)))
+    if (!find_nested(g, OF_KEPT, &nested) ||
+        (nested && has_levels(g->groups->by) && !find_nested(g, OF_GROUPS, &inner)) ||
+        (g->groups->by == CW_BY_STREAM && !find_shared_streams(g)))
         return false;
     for (uint32_t k = 0; k < g->groups->count; k++) {
         struct cw_group *group = &g->items[k];
@@ -523,10 +532,9 @@ static bool sum_up_all(struct grouping *g, double *room)
         find_places(g, group);
         if (!(group->name = name_group(g, group)))
             return false;
-        const double own = time_of_its_own(g, group, nested);
-        if (nested && group->timed && is_of_place(g->groups->by))
-            group->total = own;
-        g->groups->total += own;
+        g->groups->total += time_of_its_own(g, group, nested, &g->groups->nested);
+        if (inner && group->timed)
+            group->total = time_of_its_own(g, group, inner, &unused);
         timed = timed || group->timed;
     }
     if (g->groups->count && !timed)
@@ -679,7 +687,7 @@ static enum cw_status measure(struct grouping *g, const struct cw_chip *chip, bo
                                        .means = means ? &groups->data : NULL};
     const bool *nested = NULL;
     CW_TRY(durations ? cw_groups_walk(&walk, g->arena, err) : cw_error_nomem(err));
-    if (!estimate_durations(g, durations) || !find_nested(g, true, &nested))
+    if (!estimate_durations(g, durations) || !find_nested(g, OF_ALL, &nested))
         return cw_error_nomem(err);
     add_whole(g, nested);
     return CW_OK;
@@ -689,7 +697,7 @@ static enum cw_status take_durations(struct grouping *g, struct cw_error *err)
 {
     const bool *nested;
     g->groups->durations = g->groups->measured = g->data->repeats->durations;
-    if (!find_nested(g, true, &nested))
+    if (!find_nested(g, OF_ALL, &nested))
         return cw_error_nomem(err);
     add_whole(g, nested);
     for (uint32_t k = 0; k < g->groups->count; k++)

@@ -25,3 +25,10 @@ metric-eval "$SOURCE/data/captures/nvtx_user.cwd"
 metric-eval "$SOURCE/data/captures/nvtx_user.cwd" --range solve/ | head -n 4
 metric-eval "$SOURCE/data/captures/nvtx_levels.cwd" | head -n 6
 metric-eval diff "$SOURCE/data/captures/nvtx_user.cwd" "$SOURCE/data/captures/nvtx_user.cwd" | grep ^time
+echo == a range within another one of another rank
+metric-config --chip GH100 -m gpu__time_duration.sum --no-native -o time.cwc
+of() { PMI_RANK=$1 PMI_SIZE=2 capture-agent range -c time.cwc --ranges user --levels 2 --range "$2" -o "r.$1.cwd" -- sh -c 'exec >$COUNTERWORKS_SIM; printf "push step\npush read\nlaunch k\npop\npop\n"'; }
+of 0 '^step$'; of 1 read
+metric-eval merge r.0.cwd r.1.cwd -o ranks.cwd -q
+for by in rank device; do metric-eval ranks.cwd --by $by -q --csv - | columns group,total_ns | sed 1d; done
+metric-eval export ranks.cwd --format folded
