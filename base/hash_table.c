@@ -2,14 +2,26 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 enum { LEAST = 64 };
+
+/* A file may hold keys whose hashes are alike in their low bits. Their slots differ by a number that no file knows: the
+ * kernel gives each process random bytes. */
+static uint32_t secret(void)
+{
+    const uint8_t *bytes = (const uint8_t *)getauxval(AT_RANDOM);
+    uint32_t number = 0;
+    if (bytes)
+        memcpy(&number, bytes + 12, sizeof number);
+    return number | 1;
+}
 
 /* Looks from the hash's slot on, until a free one; `size` is above 0. */
 static struct cw_hash_slot *slot_of(const struct cw_hash_table *t, uint32_t hash, cw_hash_is *is, const void *items,
                                     const void *key)
 {
-    size_t at = hash & (t->size - 1);
+    size_t at = (size_t)((uint64_t)hash * secret() * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (t->size - 1);
     while (t->slots[at].number && !(is && t->slots[at].hash == hash && is(items, t->slots[at].number - 1, key)))
         at = (at + 1) & (t->size - 1);
     return &t->slots[at];

@@ -39,6 +39,7 @@ echo not an expression either; names --exclude '['
 deep() { printf "%0$1d" 0 | tr 0 '('; echo "gemm$(printf "%0$1d" 0 | tr 0 ')')"; }
 echo too deep; names --kernel "$(deep 20000)"; names --process "$(deep 251)"; names --kernel "$(deep 250)"
 metric-eval "$SOURCE/data/captures/gemm.cwd" -q --kernel "$(deep 251)"; metric-query list --chip GH100 --search "$(deep 251)"
+echo too many repetitions; names --kernel '((a{1,255}){1,255}){1,255}'; names --kernel 'g{1,1}e{1,99}m{1,99}'
 echo too long for an expression, but a name; names --kernel "k<$(printf %010000d 0)>(int)" 2>&1 | cut -c1-60; names --kernel "k$(printf %010000d 0)" 2>&1 | tail -c 90
 echo names of user ranges; names --ranges user --exclude gemm
 echo not a device; names --device 1,x
