@@ -184,8 +184,10 @@ static uint32_t keep_numbers(struct cw_pid_entry *list, uint32_t *order, uint32_
     uint32_t kept = 0;
     for (uint32_t i = 0, end; i < count; i = end) {
         struct cw_pid_entry *first = &list[order[i]];
-        for (end = i + 1; end < count && list[order[end]].number == first->number; end++)
+        for (end = i + 1; end < count && list[order[end]].number == first->number; end++) {
             list[order[end]].number = 0;
+            list[order[end]].plain = false;
+        }
         if (first->plain || (end == i + 1 && first->number))
             order[kept++] = order[i];
         else

@@ -45,6 +45,7 @@ merged -1 0 -2 0
 merged -2 0 7 0
 merged 99999999999 0 1.5 0
 merged null 0 7 0
+merged '"4711"' 0 '"04711"' 0
 echo == bytes behind the end
 file "$(kernel a 1000 1)" >end.json
 { cat end.json; printf ' \r\n\t'; } >blanks.json; rows blanks.json kernel
