@@ -434,6 +434,23 @@ Test(pc, a_range_behind_a_kernel_that_waits_is_settled_later)
     end();
 }
 
+/* As where a session begins beside a kernel that never ends. */
+Test(pc, a_kernel_from_before_holds_no_launch_up_for_long)
+{
+    begin(NULL);
+    fake_profiler.busy = true;
+    const uint64_t then = fake_profiler.now_ns;
+    launch_begins();
+    launch_ends();
+    cr_expect_lt(fake_profiler.now_ns - then, UINT64_C(1000000000));
+    cr_expect_eq(starts, 0);
+    fake_profiler.busy = false;
+    launch_begins();
+    cr_expect(holds_up());
+    launch_ends();
+    end();
+}
+
 Test(pc, a_program_ends_with_a_kernel_that_waits)
 {
     begin(NULL);

@@ -521,7 +521,8 @@ static struct cw_sampled *find(CUcontext context)
 /* False if it must be tried again: a launch does not return, or launched work does not end. */
 static bool settle_one(CUcontext context, bool open)
 {
-    bool rests = may_call() && cw_idle_wait(context, range_patience_ns);
+    /* only a range must not see earlier work; a kernel that never ends would hold up each launch */
+    bool rests = may_call() && cw_idle_wait(context, by_range() ? range_patience_ns : short_patience_ns);
     struct cw_sampled *s = find(context);
     if (s && rests && may_call())
         (open ? start : pause)(s);
