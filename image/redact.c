@@ -291,7 +291,7 @@ static bool begins_path(const char *part, size_t length)
     bool named = false;
     for (size_t i = 0; i < length; i++)
         named = named || isalnum((unsigned char)part[i]) || (unsigned char)part[i] >= 0x80;
-    return !named || strchr("@([{<\"'`=,;:|& \t~", part[length - 1]) ||
+    return !named || strchr("@([{<\"'`=,;:|& \t~_!?*+$%#^\\", part[length - 1]) ||
            ((unsigned char)part[length - 1] >= 0x80 && !follows_name(part, length));
 }
 
@@ -342,6 +342,8 @@ static const char *redact_text(void *redactor, const struct cw_text_fact *fact, 
 
 enum cw_status cw_redactor_note(struct cw_redactor *r, const struct cw_chunk *chunk)
 {
+    if (chunk->type == CW_CHUNK_MODULE || chunk->type == CW_CHUNK_TRACE_ROWS || chunk->type == CW_CHUNK_SAMPLES)
+        return CW_OK; /* large, and without texts */
     r->payload.size = 0;
     return cw_capture_texts_take(chunk, NULL, note_taken, r, &r->payload);
 }

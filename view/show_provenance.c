@@ -51,7 +51,9 @@ static enum cw_status print(const struct cw_output *output, const struct cw_term
     cw_text_print(out, "%-5s  %-36s  %-*s  %s\n", "chunk", "fact", (int)width, "values", "--redact");
     for (int care = CW_TEXT_PRIVATE; care >= CW_TEXT_KEPT; care--)
         print_facts(shown, (enum cw_text_care)care, width, out);
-    fputs("No capture has its program's arguments, environment or user, nor its memory but for NVTX payloads.\n", out);
+    fputs("No capture has its program's arguments, environment or user, nor memory but names and payloads of NVTX and "
+          "values of memset.\n",
+          out);
     return CW_OK;
 }
 

@@ -177,6 +177,9 @@ Test(redact, replaces_each_part_of_a_path_in_paths_of_ranges)
                   {"a/~/b", "a/~/path-j1"}, {"w/https://u:pw@host", "w/https://path-k1"},
                   {"\xc3\xa9/b/c", "\xc3\xa9/b/c"}, {"\xe2\x86\x92/b", "\xe2\x86\x92/path-j1"},
                   {"a: \xe2\x86\x92/b/", "a: \xe2\x86\x92/path-j1/"});
+    EXPECT_RANGES({"load_/home/x", "load_/path-b1/path-c1"}, {"a+/home/x", "a+/path-b1/path-c1"},
+                  {"a?/home/x", "a?/path-b1/path-c1"}, {"a */home/x", "a */path-b1/path-c1"},
+                  {"a $/home/x", "a $/path-b1/path-c1"}, {"f()/home/x", "f()/home/x"});
 }
 
 /* A name that looks like a replacement keeps it for itself. */
