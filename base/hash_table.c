@@ -21,7 +21,7 @@ static uint32_t secret(void)
 static struct cw_hash_slot *slot_of(const struct cw_hash_table *t, uint32_t hash, cw_hash_is *is, const void *items,
                                     const void *key)
 {
-    size_t at = (size_t)((uint64_t)hash * secret() * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (t->size - 1);
+    size_t at = (size_t)((uint64_t)hash * t->secret * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (t->size - 1);
     while (t->slots[at].number && !(is && t->slots[at].hash == hash && is(items, t->slots[at].number - 1, key)))
         at = (at + 1) & (t->size - 1);
     return &t->slots[at];
@@ -29,7 +29,8 @@ static struct cw_hash_slot *slot_of(const struct cw_hash_table *t, uint32_t hash
 
 static bool grow(struct cw_hash_table *t)
 {
-    struct cw_hash_table more = {.count = t->count, .size = t->size ? 2 * t->size : LEAST};
+    struct cw_hash_table more = {
+        .count = t->count, .size = t->size ? 2 * t->size : LEAST, .secret = t->size ? t->secret : secret()};
     if (t->count > UINT32_MAX / 2 || !(more.slots = calloc(more.size, sizeof *more.slots)))
         return false;
     for (size_t i = 0; i < t->size; i++)

@@ -11,7 +11,8 @@ struct cw_hash_table { /* initialise with zeros */
     struct cw_hash_slot {
         uint32_t hash, number; /* number: number of the item plus 1; 0: free */
     } * slots;
-    size_t size; /* slots, a power of two; at least half are free */
+    size_t size;     /* slots, a power of two; at least half are free */
+    uint32_t secret; /* by which hashes have their slots */
 };
 
 #define CW_NO_ITEM UINT32_MAX

@@ -30,12 +30,19 @@ struct cw_pid_call {
     cw_pid pid; /* 0: of several processes */
 };
 
+/* Where the digits at the end of a text begin. */
+static size_t digits_at(const char *text)
+{
+    size_t at = strlen(text);
+    while (at && isdigit((unsigned char)text[at - 1]))
+        at--;
+    return at;
+}
+
 /* The length of the label: all but the number behind it. The sign of a number is no label. */
 static size_t label_size(const char *text)
 {
-    size_t size = strlen(text);
-    while (size && isdigit((unsigned char)text[size - 1]))
-        size--;
+    const size_t size = digits_at(text);
     return size == 1 && *text == '-' ? 0 : size;
 }
 
@@ -120,9 +127,7 @@ static bool append(struct cw_pids *p, uint32_t item, const char *text)
         return false;
     p->list = grown;
     grown[p->count++] = (struct cw_pid_entry){.text = strdup(text)};
-    const char *digits = text + strlen(text);
-    while (digits > text && isdigit((unsigned char)digits[-1]))
-        digits--;
+    const char *digits = text + digits_at(text);
     if (!cw_decimal_read_u32(digits, &grown[item].number))
         grown[item].number = 0;
     grown[item].plain = grown[item].number && digits == text;

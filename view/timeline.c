@@ -32,10 +32,11 @@ struct identity {
 
 static int compare(const struct identity *a, const struct identity *b)
 {
+    const int host = strcmp(a->host, b->host);
     return a->pid != b->pid                 ? (a->pid > b->pid) - (a->pid < b->pid)
            : a->span.start != b->span.start ? (a->span.start > b->span.start) - (a->span.start < b->span.start)
            : a->span.end != b->span.end     ? (a->span.end > b->span.end) - (a->span.end < b->span.end)
-           : strcmp(a->host, b->host)       ? strcmp(a->host, b->host)
+           : host                           ? host
                                             : strcmp(a->rank, b->rank);
 }
 

@@ -156,8 +156,7 @@ static void fold(struct stacks *s, bool apart)
     s->count = count;
 }
 
-/* Leaves out ranges of unknown or impossible time. Each stack has the weight that is its own; user ranges are sorted.
- */
+/* Leaves out ranges of unknown or impossible time. A stack has its own weight; user ranges are sorted. */
 static enum cw_status make_stacks(struct stacks *s, const struct cw_stacks_output *o, struct cw_error *err)
 {
     const size_t room = o->ranges ? o->ranges->count : o->samples->pc_count;
