@@ -19,6 +19,7 @@ extern __attribute__((visibility("hidden"))) const char cw_mirror_code[];
 
 /* On an H100 chunks of 64 KB to 2 MB are hashed at the same speed, 32 GB in 11 ms; smaller ones copy less. */
 enum { CHUNK = 1 << 16, THREADS = 256, FIRST = 1 << 10 };
+enum { FEW = 1 << 10 }; /* chunks whose copies go to the host before it is known that they change */
 static const uint32_t zero_bit = UINT32_C(1) << 31;
 static const size_t most_on_device = (size_t)1 << 30, most_on_host = (size_t)256 << 20, granule = (size_t)2 << 20;
 
@@ -383,17 +384,26 @@ static uint32_t give_to(struct cw_mirror *m, const uint32_t *list, uint32_t coun
     return without;
 }
 
-/* Chunks that need a slot come first, and only for them the host is asked: its memory takes 0.8 s a GB. */
+/* Gives slots on the host to chunks that have none on the device. */
+static void give_on_host(struct cw_mirror *m, const uint32_t *list, uint32_t count, uint32_t which, uint32_t without,
+                         size_t most)
+{
+    if (!without)
+        return;
+    find_slots(m, without, true, most);
+    give_to(m, list, count, which);
+}
+
+/* Chunks that need a slot come first. The host is asked for them, and for others only if these are few: its memory
+ * takes 0.8 s a GB. */
 static void give_slots(struct cw_mirror *m, const uint32_t *list, uint32_t count, size_t reserve, size_t on_host)
 {
     find_slots(m, count, false, reserve);
     m->stealing = m->count;
-    const uint32_t without = give_to(m, list, count, written);
-    if (without) {
-        find_slots(m, without, true, on_host);
-        give_to(m, list, count, written);
-    }
-    give_to(m, list, count, 0);
+    give_on_host(m, list, count, written, give_to(m, list, count, written), on_host);
+    const uint32_t without = give_to(m, list, count, 0);
+    if (without <= FEW)
+        give_on_host(m, list, count, 0, without, on_host);
 }
 
 /* ---- saving and restoring --------------------------------------------------------------------------------------- */
