@@ -24,6 +24,7 @@
 static const size_t most_held = (size_t)2 * CW_MESSAGE_MAX;
 /* PATIENCE_MS: time for the rest of a message that was incomplete at the program's end. */
 enum { PATIENCE_MS = 2000, DETACH_MS = 20000, MOMENT_MS = 200 };
+static const uint64_t listen_patience_ns = 2000000000, listen_look_us = 10000;
 static const char cut_message[] = "a profiled process ended in the middle of a message, so the message is lost";
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
@@ -171,6 +172,18 @@ static int connect_to(pid_t process)
     return -1;
 }
 
+/* CUDA loads the library some time before it listens. */
+static int wait_to_connect(pid_t process)
+{
+    const uint64_t until = cw_now_ns() + listen_patience_ns;
+    int fd = connect_to(process);
+    while (fd < 0 && cw_now_ns() < until) {
+        usleep(listen_look_us);
+        fd = connect_to(process);
+    }
+    return fd;
+}
+
 enum cw_status cw_session_attach(struct cw_session *s, pid_t process, struct cw_error *err)
 {
     char path[1024];
@@ -178,7 +191,7 @@ enum cw_status cw_session_attach(struct cw_session *s, pid_t process, struct cw_
     enum cw_status status = check_process(process, err);
     if (status != CW_OK)
         return status;
-    const int fd = connect_to(process);
+    const int fd = wait_to_connect(process);
     struct cw_arena *arena = fd >= 0 ? cw_arena_create() : NULL;
     if (fd >= 0 && !arena)
         close(fd);

@@ -24,7 +24,7 @@ enum { ROUNDS = 2, ENOUGH = 10, SOON = 200 };
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
 
-enum pace { LEISURELY, BUSY };
+enum pace { LEISURELY, BUSY, LATE }; /* LATE: as LEISURELY, but it listens some time after the library is there */
 
 struct done {                                /* by the program */
     _Atomic uint32_t steps, steps_when_full; /* the latter: behind the first that found no room in the queue */
@@ -75,9 +75,14 @@ static void run_program(int stop, int ready, enum pace pace, struct done *done)
     unsetenv(CW_AGENT_SOCKET_VARIABLE);
     map_library();
     fake_cupti.traces = true;
+    if (pace == LATE) {
+        (void)!write(ready, &one, 1);
+        usleep(200000);
+    }
     InitializeInjection();
-    (void)!write(ready, &one, 1);
-    while (poll(&end, 1, pace == LEISURELY) == 0)
+    if (pace != LATE)
+        (void)!write(ready, &one, 1);
+    while (poll(&end, 1, pace != BUSY) == 0)
         for (int i = 0; i < (pace == BUSY ? 100 : 1); i++)
             step(done);
     _exit((int)fake_cupti.finalized);
@@ -217,6 +222,17 @@ Test(attach, an_agent_comes_and_goes_and_comes_again, .timeout = SOON)
         close_agent(a);
     }
     cr_expect_eq(end(&p), ROUNDS);
+}
+
+/* On an H200 an agent found the library before it listened. */
+Test(attach, an_agent_waits_for_a_library_that_is_being_loaded, .timeout = SOON)
+{
+    const struct program p = start_at(LATE);
+    struct agent *a = open_agent(CW_MODE_TRACE);
+    cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
+    cw_session_serve_attached(&a->session, is_enough);
+    close_agent(a);
+    cr_expect_eq(end(&p), 1);
 }
 
 /* On an H100 the first trace of a program, of one second, with nothing flushed while its kinds were on, had no kernels.
