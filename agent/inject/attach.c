@@ -15,7 +15,7 @@
 
 #define self cw_attach
 
-enum { LOOK_MS = 100, FIRST_MESSAGE_S = 5, LONGEST_PATH = 4096 };
+enum { LOOK_MS = 100, FIRST_MESSAGE_S = 5, LONGEST_PATH = 4096, MOST_LOOKS = 100 };
 
 /* Receives the first message. Limits the time, so that a silent client does not keep others away for long. */
 static bool take_first(int fd, char path[LONGEST_PATH])
@@ -99,6 +99,15 @@ void cw_attach_listen(void (*begin)(const char *cupti), bool (*end)(void))
     if (bind(fd, (const struct sockaddr *)&address, size) != 0 || listen(fd, 4) != 0 ||
         !cw_inject_start_thread(run, NULL))
         cw_attach_leave();
+}
+
+void cw_attach_wait_for_cuda(void)
+{
+    const struct cw_cupti *api = &cw_inject->api;
+    int count;
+    for (int i = 0;
+         i < MOST_LOOKS && api->cuDeviceGetCount && api->cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED; i++)
+        cw_inject_sleep(LOOK_MS * UINT64_C(1000000));
 }
 
 void cw_attach_leave(void)

@@ -49,7 +49,7 @@ static CUptiResult enable_callback(uint32_t on, CUpti_SubscriberHandle subscribe
 
 static CUptiResult chip_name(CUpti_Device_GetChipName_Params *p)
 {
-    p->pChipName = "GH100";
+    p->pChipName = fake_cupti.early ? "Unknown" : "GH100";
     return CUPTI_SUCCESS;
 }
 
@@ -330,7 +330,7 @@ static CUptiResult finalize(void)
 static CUresult count_devices(int *count)
 {
     *count = 2;
-    return CUDA_SUCCESS;
+    return fake_cupti.early && fake_cupti.early-- ? CUDA_ERROR_NOT_INITIALIZED : CUDA_SUCCESS;
 }
 
 static CUresult primary_context(CUdevice device, unsigned *flags, int *active)

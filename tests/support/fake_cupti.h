@@ -27,6 +27,7 @@ struct fake_cupti {
     _Atomic uint32_t profiler;           /* calls of the profiler's API that are wanted */
     bool busy;                           /* set by `called`: a start finds that another process has the counters */
     _Atomic bool sampled, patched;       /* the context is under PC sampling, under SASS metrics */
+    _Atomic uint32_t early;              /* looks at the devices before CUDA is initialised */
     bool singly;                         /* SASS metrics patch single kernels only, inside their launches */
 };
 extern struct fake_cupti fake_cupti;

@@ -78,6 +78,7 @@ static void run_program(int stop, int ready, enum pace pace, struct done *done)
     if (pace == LATE) {
         (void)!write(ready, &one, 1);
         usleep(200000);
+        fake_cupti.early = 2;
     }
     InitializeInjection();
     if (pace != LATE)
@@ -224,13 +225,14 @@ Test(attach, an_agent_comes_and_goes_and_comes_again, .timeout = SOON)
     cr_expect_eq(end(&p), ROUNDS);
 }
 
-/* On an H200 an agent found the library before it listened. */
+/* On an H200 an agent found the library before it listened, and CUDA before it was initialised. */
 Test(attach, an_agent_waits_for_a_library_that_is_being_loaded, .timeout = SOON)
 {
     const struct program p = start_at(LATE);
     struct agent *a = open_agent(CW_MODE_TRACE);
     cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
     cw_session_serve_attached(&a->session, is_enough);
+    cr_expect_eq(a->session.trouble.code, CW_OK, "%s", a->session.trouble.message);
     close_agent(a);
     cr_expect_eq(end(&p), 1);
 }
