@@ -49,7 +49,13 @@ struct cw_value {
     const double *instances;
 };
 
-enum cw_capture_end { CW_END_EXITED, CW_END_SIGNALLED, CW_END_NO_PROGRAM, CW_END__COUNT };
+enum cw_capture_end {
+    CW_END_EXITED,
+    CW_END_SIGNALLED,
+    CW_END_NO_PROGRAM, /* none was started, or it goes on */
+    CW_END__COUNT,
+    CW_END_UNKNOWN /* the program has gone, and nobody saw how: not in a file, which then has no end chunk */
+};
 
 struct cw_directory;
 struct cw_large;

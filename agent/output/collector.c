@@ -282,7 +282,8 @@ enum cw_status cw_collector_end(struct cw_collector *c, enum cw_capture_end how,
     struct cw_writer out;
     cw_writer_init(&out);
     write_clocks(c, &out);
-    cw_counter_data_write_end(c->ranges, c->dropped, how, code, &out);
+    if (how != CW_END_UNKNOWN)
+        cw_counter_data_write_end(c->ranges, c->dropped, how, code, &out);
     enum cw_status status = wake(c, err);
     if (status == CW_OK)
         status = cw_file_sync(c->fd, c->path, err);

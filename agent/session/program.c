@@ -102,6 +102,7 @@ static enum cw_status serve_parent(struct cw_program *program, char *const *envi
     }
     text[size++] = 0;
     program->pid = getppid();
+    program->how = CW_END_NO_PROGRAM;
     const bool sent = send(parent, text, size, MSG_NOSIGNAL) == (ssize_t)size;
     ssize_t n = -1;
     while (sent && (n = read(parent, &byte, 1)) < 0 && errno == EINTR)
@@ -109,14 +110,19 @@ static enum cw_status serve_parent(struct cw_program *program, char *const *envi
     return n == 1 ? CW_OK : cw_error_set(err, CW_ERR_APP, "the process that started this agent has left");
 }
 
-/* Whether it has sent its byte, or has ended: children of its own may hold the socket open. */
+/* Whether it has sent its byte, or has ended: children of its own may hold the socket open. A process that has ended
+ * without the byte may have been killed; only its own parent knows. */
 static void look_at_parent(struct cw_program *program, bool block)
 {
     struct pollfd one = {.fd = parent, .events = POLLIN};
+    char byte;
     enum { LOOK_MS = 200 };
-    do
-        program->over = poll(&one, 1, block ? LOOK_MS : 0) > 0 || getppid() != program->pid;
-    while (block && !program->over);
+    do {
+        const bool left = getppid() != program->pid;
+        program->over = poll(&one, 1, block && !left ? LOOK_MS : 0) > 0 || left;
+    } while (block && !program->over);
+    if (program->over && recv(parent, &byte, 1, MSG_DONTWAIT) != 1)
+        program->how = CW_END_UNKNOWN;
 }
 
 /* ---- a program that is started here ------------------------------------------------------------------------------ */
@@ -201,7 +207,7 @@ void cw_program_wait(struct cw_program *program, bool block)
 
 bool cw_program_may_run_again(const struct cw_program *program)
 {
-    bool well = program->how == CW_END_EXITED && !program->code;
+    bool well = (program->how == CW_END_EXITED || program->how == CW_END_NO_PROGRAM) && !program->code;
     if (well && cw_signals_end())
         fprintf(stderr, "capture-agent: a signal asked for an end, so the program is not run again\n");
     return well && !cw_signals_end();
@@ -212,6 +218,8 @@ enum cw_status cw_program_verdict(const struct cw_program *program, const char *
 {
     char text[1200];
     *exit_status = (int)(program->how == CW_END_SIGNALLED ? 128 + program->code : program->code);
+    if (program->how == CW_END_UNKNOWN && status == CW_OK)
+        return cw_error_set(err, CW_ERR_APP, "%s ended before its capture did; complete data is in %s", name, output);
     if (program->how == CW_END_SIGNALLED)
         cw_text_print(stderr, "capture-agent: %s was killed by signal %u; complete data is in %s\n", name,
                       program->code, output);

@@ -16,7 +16,7 @@ struct cw_program {
 
 /* Makes the process that started this one the program, which runs already. It has the other end of the socket `fd`,
  * gets the environment that another program would be started with there (cw_program_start), and ends the capture by a
- * byte, or by its end. CW_ERR_USAGE if the descriptor is no such socket. */
+ * byte, or by its own end (CW_END_UNKNOWN). CW_ERR_USAGE if the descriptor is no such socket. */
 enum cw_status cw_program_adopt(int fd, struct cw_error *err);
 bool cw_program_is_adopted(void);
 /* Sends it the exit status of this process, as one byte, for it may be unable to wait for a child. */

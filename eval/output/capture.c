@@ -224,7 +224,7 @@ static void show_end(const struct cw_counter_data *d, FILE *out)
     if (!d->complete)
         fputs("end:       none, the capture is incomplete\n", out);
     else if (d->how == CW_END_NO_PROGRAM)
-        fputs("end:       complete, not a run of a program\n", out);
+        fputs("end:       complete, not at the end of a program\n", out);
     else
         cw_text_print(out, "end:       complete, the program %s %" PRIu32 "\n",
                       d->how == CW_END_EXITED ? "exited with status" : "was killed by signal", d->code);

@@ -4,8 +4,11 @@ import gc
 import json
 import os
 import pathlib
+import re
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
 import warnings
 from types import SimpleNamespace
@@ -58,6 +61,36 @@ class Kinds(unittest.TestCase):
                     step(c)
             self.assertEqual(c.profiler, profiler)
             self.assertTrue(len(c.view()), kind)
+
+    def test_a_process_that_ends_before_its_capture_leaves_it_incomplete(self):
+        def end_of(path):
+            shown = subprocess.run([METRIC_EVAL, "show", path], capture_output=True, text=True).stdout
+            return re.search(r"^end: +(.*)", shown, re.M)[1]
+
+        def is_captured(path):
+            lines = [os.path.join("/proc", process, "cmdline") for process in os.listdir("/proc") if process.isdigit()]
+            return any(path.encode() in pathlib.Path(line).read_bytes() for line in lines if os.path.exists(line))
+
+        program = """if True:
+            import os, sys
+            import counterworks as cw
+            path, kind, how = sys.argv[1:]
+            what = {"trace": None, "pc": None, "instructions": ["smsp__inst_executed"]}.get(kind, ["smsp__inst_executed.sum"])
+            c = cw.capture(what, kind=kind, path=path).__enter__()
+            cw.pretend("launch gemm")
+            os.kill(os.getpid(), 9) if how == "kill" else os._exit(0)"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.cwd")
+            for kind in ("kernels", "ranges", "trace", "pc", "instructions"):
+                for how in ("kill", "leave"):
+                    subprocess.run([sys.executable, "-W", "ignore", "-c", program, path, kind, how], check=how == "leave")
+                    while is_captured(path):
+                        time.sleep(0.02)
+                    self.assertEqual(end_of(path), "none, the capture is incomplete", (kind, how))
+                    os.remove(path)
+            with cw.capture(METRICS, path=path) as c:
+                step(c)
+            self.assertEqual(end_of(path), "complete, not at the end of a program")
 
     def test_start_stop_and_options(self):
         with cw.capture(METRICS, started=False, arguments=["--kernel", "gemm"]) as c:

@@ -103,7 +103,8 @@ enum cw_status cw_sim_program_run(struct cw_program *program, char *const *argv,
     for (size_t taken = 0, n = 1; n && taken < (size_t)left; taken += n)
         n = listen_to(&l, 0);
     close(ends[0]);
-    if (status == CW_OK && l.size && program->how == CW_END_EXITED) /* otherwise it may be half a line */
+    if (status == CW_OK && l.size &&
+        (program->how == CW_END_EXITED || program->how == CW_END_NO_PROGRAM)) /* else it may be half */
         take_line(&l);
     if (status == CW_OK && l.too_long)
         status = cw_error_set(err, CW_ERR_INPUT, "found an event of the program with more than %d bytes, expected less",

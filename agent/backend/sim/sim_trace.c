@@ -796,7 +796,7 @@ static enum cw_status run(struct simulation *s, int *exit_status, struct cw_erro
                                                .take = take_line,
                                                .user = s,
                                                .trouble = &s->world.trouble});
-    const bool killed = s->program.how == CW_END_SIGNALLED;
+    const bool killed = s->program.how == CW_END_SIGNALLED || s->program.how == CW_END_UNKNOWN;
     for (uint32_t i = 0; i < s->count; i++)
         cw_sim_process_end(s->processes[i], killed && i == 0);
     s->world.out.clocks = cw_sim_clocks();
