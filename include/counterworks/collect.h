@@ -102,7 +102,8 @@ void counterworks_collect_stop(struct counterworks_collect *session);
  * the file while the session goes on: as many complete rows as there are. */
 void counterworks_collect_flush(struct counterworks_collect *session);
 
-/* Ends the session and completes the file. `tell` gets each line that the agent prints, as of work that could not be
+/* Ends the session and completes the file: a process that ends without it leaves an incomplete capture, with all data
+ * that was whole. `tell` gets each line that the agent prints, as of work that could not be
  * collected; NULL: nobody. After a failure the file has all complete data. COUNTERWORKS_INPUT if nothing was launched
  * or pushed that could be collected. */
 enum counterworks_status counterworks_collect_close(struct counterworks_collect *session,
