@@ -256,6 +256,8 @@ static void put_latencies(const struct cw_text_page *p)
         p->put(p, "From the call that launched a kernel to its start", &l);
 }
 
+enum { SHOWN = 8 }; /* uses of memory, and kinds of events of unified memory */
+
 static void fill_memory(struct cw_text_lines *l, uint32_t row)
 {
     const struct cw_memory_use *m = &l->page->o->sections->extra.memory[row];
@@ -274,7 +276,6 @@ static void fill_memory(struct cw_text_lines *l, uint32_t row)
 
 static void put_memory(const struct cw_text_page *p)
 {
-    enum { SHOWN = 8 };
     const uint32_t count = p->o->sections->extra.memory_count;
     struct cw_text_lines l = {.columns = {"most", "at", "at the end", "allocated", "freed"},
                               .count = 5,
@@ -286,6 +287,55 @@ static void put_memory(const struct cw_text_page *p)
         snprintf(l.left, sizeof l.left, "and %" PRIu32 " more", count - l.rows);
     if (count)
         p->put(p, "Memory that was allocated while it was traced", &l);
+}
+
+/* One end of an event: a GPU, or the host. */
+static void name_end(const struct cw_timeline *t, uint32_t device, char *text, size_t size)
+{
+    if (device == CW_NO_TRACE_DEVICE)
+        snprintf(text, size, "host");
+    else
+        snprintf(text, size, "GPU %" PRIu32, t->data->devices[device].index);
+}
+
+static void fill_unified(struct cw_text_lines *l, uint32_t row)
+{
+    const struct cw_unified_use *u = &l->page->o->sections->extra.unified[row];
+    const struct cw_timeline *t = l->page->t;
+    const char *type = t->names[u->type].text, *cause = u->cause ? t->names[u->cause].text : "";
+    const bool moved = strncmp(type, "bytes_", strlen("bytes_")) == 0, faults = strstr(type, "page_faults");
+    char source[32], target[32];
+    name_end(t, u->source, source, sizeof source);
+    name_end(t, u->target, target, sizeof target);
+    cw_cell_count(l, u->events);
+    if (moved)
+        cw_cell_amount(l, u->value, "bytes");
+    else
+        cw_cell_count(l, (uint64_t)fmin(u->value, 1e18));
+    if (u->ns > 0)
+        cw_cell_time(l, u->ns);
+    else
+        cw_cell_none(l);
+    if (moved)
+        snprintf(l->text, sizeof l->text, "moved from %s to %s%s%.40s", source, target, *cause ? ": " : "", cause);
+    else
+        snprintf(l->text, sizeof l->text, "%.40s of %s%s%.40s", faults ? "page faults" : type, source,
+                 *cause ? ": " : "", cause);
+}
+
+static void put_unified(const struct cw_text_page *p)
+{
+    const uint32_t count = p->o->sections->extra.unified_count;
+    struct cw_text_lines l = {.columns = {"events", "sum", "time"},
+                              .count = 3,
+                              .name = "event",
+                              .rows = count < SHOWN || p->o->wide ? count : SHOWN,
+                              .fill = fill_unified,
+                              .names = CW_NAMES_WORDS};
+    if (l.rows < count)
+        snprintf(l.left, sizeof l.left, "and %" PRIu32 " more", count - l.rows);
+    if (count)
+        p->put(p, "Unified memory that moved, and page faults", &l);
 }
 
 static void fill_environment(struct cw_text_lines *l, uint32_t row)
@@ -339,6 +389,7 @@ void cw_text_put_sections(const struct cw_text_page *p)
         return;
     put_latencies(p);
     put_memory(p);
+    put_unified(p);
     put_environment(p);
 }
 

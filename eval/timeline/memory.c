@@ -113,8 +113,9 @@ void cw_memory_changes_free(struct cw_memory_changes *c)
 
 struct finding {
     const struct cw_timeline *t;
-    struct cw_keys devices;
+    struct cw_keys devices, events;
     struct cw_environment *environment;
+    struct cw_unified_use *unified; /* [event] */
 };
 
 /* Makes room for one more zeroed item behind `count`. False when out of memory. */
@@ -159,6 +160,37 @@ static enum cw_status find_memory(struct cw_timeline_extra *extra, const struct 
     return status;
 }
 
+/* ---- unified memory ---------------------------------------------------------------------------------------------- */
+
+static enum cw_status take_unified(void *finding, const struct cw_trace_rows *rows, size_t block, struct cw_error *err)
+{
+    struct finding *f = finding;
+    const struct cw_trace *trace = f->t->trace;
+    (void)block;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const uint64_t start = cw_trace_get(rows, CW_FIELD_START, i), end = cw_trace_get(rows, CW_FIELD_END, i),
+                       value = cw_trace_get(rows, CW_FIELD_VALUE, i);
+        const struct cw_unified_use event = {
+            .type = cw_timeline_name(f->t, rows->process, cw_trace_get(rows, CW_FIELD_TYPE, i)),
+            .cause = cw_timeline_name(f->t, rows->process, cw_trace_get(rows, CW_FIELD_CAUSE, i)),
+            .source = cw_trace_device(trace, rows->process, cw_trace_get(rows, CW_FIELD_SOURCE_DEVICE, i)),
+            .target = cw_trace_device(trace, rows->process, cw_trace_get(rows, CW_FIELD_TARGET_DEVICE, i))};
+        const struct cw_key key = {{event.type, event.cause, event.source, event.target}};
+        const uint32_t before = f->events.count;
+        const uint32_t at =
+            make_room(&f->unified, sizeof *f->unified, before) ? cw_keys_add(&f->events, key) : CW_NO_KEY;
+        if (at == CW_NO_KEY)
+            return cw_error_nomem(err);
+        struct cw_unified_use *use = &f->unified[at];
+        if (at == before)
+            *use = event;
+        use->events++;
+        use->value += value != CW_TRACE_UNKNOWN ? (double)value : 0;
+        use->ns += start != CW_TRACE_UNKNOWN && end != CW_TRACE_UNKNOWN && end > start ? (double)(end - start) : 0;
+    }
+    return CW_OK;
+}
+
 /* ---- environment ------------------------------------------------------------------------------------------------- */
 
 static void add_reading(struct cw_reading_range *range, uint64_t value, double scale)
@@ -199,13 +231,23 @@ static enum cw_status take_environment(void *finding, const struct cw_trace_rows
     return CW_OK;
 }
 
-/* ---- memory and environment -------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------------------- */
 
 static int by_most(const void *left, const void *right)
 {
     const struct cw_memory_use *a = left, *b = right;
     return a->most != b->most ? (a->most < b->most) - (a->most > b->most)
                               : (a->process > b->process) - (a->process < b->process);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct cw_unified_use *a = left, *b = right;
+    const uint32_t of_a[] = {a->type, a->cause, a->source, a->target},
+                   of_b[] = {b->type, b->cause, b->source, b->target};
+    return a->ns != b->ns           ? (a->ns < b->ns) - (a->ns > b->ns)
+           : a->events != b->events ? (a->events < b->events) - (a->events > b->events)
+                                    : memcmp(of_a, of_b, sizeof of_a); /* any order, but always the same */
 }
 
 static void *keep(const void *items, size_t count, size_t size, struct cw_arena *arena)
@@ -224,15 +266,23 @@ enum cw_status cw_timeline_find_extra(struct cw_timeline_extra *extra, const str
     enum cw_status status = find_memory(extra, t, arena, err);
     if (status == CW_OK)
         status = cw_timeline_each(t, CW_TRACE_ENVIRONMENT, take_environment, &f, err);
+    if (status == CW_OK)
+        status = cw_timeline_each(t, CW_TRACE_UNIFIED, take_unified, &f, err);
     if (status == CW_OK) {
         extra->environment_count = f.devices.count;
         extra->environment = keep(f.environment, f.devices.count, sizeof *f.environment, arena);
-        if (!extra->environment)
+        extra->unified_count = f.events.count;
+        extra->unified = keep(f.unified, f.events.count, sizeof *f.unified, arena);
+        if (!extra->environment || !extra->unified)
             status = cw_error_nomem(err);
-        else if (extra->memory_count)
-            qsort(extra->memory, extra->memory_count, sizeof *extra->memory, by_most);
     }
+    if (status == CW_OK && extra->memory_count)
+        qsort(extra->memory, extra->memory_count, sizeof *extra->memory, by_most);
+    if (status == CW_OK && extra->unified_count)
+        qsort(extra->unified, extra->unified_count, sizeof *extra->unified, by_time);
     cw_keys_free(&f.devices);
+    cw_keys_free(&f.events);
     free(f.environment);
+    free(f.unified);
     return status;
 }

@@ -1,4 +1,5 @@
-/* Rows of a trace that few readers want: memory that the program allocated and freed, and the GPUs' environment. */
+/* Rows of a trace that few readers want: memory that the program allocated and freed, unified memory that moved, and
+ * the GPUs' environment. */
 #ifndef CW_EVAL_TIMELINE_MEMORY_H
 #define CW_EVAL_TIMELINE_MEMORY_H
 
@@ -36,13 +37,18 @@ enum cw_reading {
 };
 
 struct cw_timeline_extra {
-    uint32_t memory_count, environment_count;
+    uint32_t memory_count, unified_count, environment_count;
     struct cw_memory_use {                /* of one process, device and kind of memory, while it was traced */
         uint32_t process, device, memory; /* as of a change */
         uint64_t allocations, frees;
-        double now, most; /* bytes, at the end and at most */
-        uint64_t most_at; /* when, ns */
-    } * memory;           /* the largest `most` first */
+        double now, most;                     /* bytes, at the end and at most */
+        uint64_t most_at;                     /* when, ns */
+    } * memory;                               /* the largest `most` first */
+    struct cw_unified_use {                   /* events of unified memory that are alike */
+        uint32_t type, cause, source, target; /* names; devices of the file, or CW_NO_TRACE_DEVICE */
+        uint64_t events;
+        double value, ns; /* sums: bytes that moved, or page faults; time that they took */
+    } * unified;          /* the longest first */
     struct cw_environment {
         uint32_t device;
         uint64_t readings, throttled; /* throttled: readings that give a reason to be slow */
