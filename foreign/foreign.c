@@ -9,11 +9,15 @@
 #include "foreign/ncu_csv.h"
 #include "foreign/nsys_sqlite.h"
 
+enum { FIRST = sizeof CW_FILE_HEAD_CAPTURE - 1 };
+
 enum cw_foreign cw_foreign_kind(const void *head, size_t size)
 {
     static const char sqlite[] = "SQLite format 3", blanks[] = " \t\r\n";
     const char *at = head;
     size_t i = cw_utf8_mark(head, size);
+    if (size >= FIRST && memcmp(head, CW_FILE_HEAD_CAPTURE, FIRST) == 0)
+        return CW_FOREIGN_NONE;
     if (size >= sizeof sqlite && memcmp(at, sqlite, sizeof sqlite) == 0)
         return CW_FOREIGN_NSYS;
     while (i < size && at[i] && strchr(blanks, at[i]))
@@ -44,7 +48,6 @@ static enum cw_status refuse_known(const struct cw_input *input, const char *hea
 /* Most files are captures, of which the first bytes say so. */
 static enum cw_status find_kind(enum cw_foreign *kind, const struct cw_input *input, struct cw_error *err)
 {
-    enum { FIRST = sizeof CW_FILE_HEAD_CAPTURE - 1 };
     const size_t size = input->size < CW_FOREIGN_HEAD ? (size_t)input->size : CW_FOREIGN_HEAD;
     char first[FIRST] = "";
     *kind = CW_FOREIGN_NONE;
