@@ -112,6 +112,7 @@ static void put_limit(FILE *out, const char *before, double limit, const char *b
 
 enum cw_status cw_gate_write(FILE *out, const void *data, struct cw_error *err)
 {
+    static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     const struct cw_gate_rules *rules = data;
     (void)err;
     cw_text_print(out,
@@ -119,8 +120,12 @@ enum cw_status cw_gate_write(FILE *out, const void *data, struct cw_error *err)
                   "# |b - a| <= noise * max(|a|, |b|) + floor; a noise of 0 alone: equal; unknown: not judged, as too "
                   "little is known\n"
                   "# of a value that was the same in all runs, unless it is an exact count\n"
-                  "schema: 1\nchip: %s\ndevice: ",
-                  rules->chip);
+                  "schema: 1\nchip: ");
+    if (rules->chip[strspn(rules->chip, word)] || !*rules->chip)
+        cw_text_put(out, CW_TEXT_JSON, rules->chip);
+    else
+        fputs(rules->chip, out);
+    fputs("\ndevice: ", out);
     cw_text_put(out, CW_TEXT_JSON, rules->device);
     cw_text_print(out, "\nruns: %" PRIu32 "\nmetrics:\n", rules->runs);
     for (uint32_t i = 0; i < rules->metric_count; i++) {
