@@ -71,8 +71,12 @@ Test(changed_memory, is_put_back_by_copies_in_a_started_pass)
     cr_expect_eq(fake_device.copied, 1 << 16);
 }
 
+/* Little memory would have copies on the host from the start. */
 Test(changed_memory, without_a_copy_ends_the_batch_and_has_one_from_then_on)
 {
+    static uint8_t much[3 << 25];
+    memset(much, 1, sizeof much);
+    fake_device_allocate(much, sizeof much);
     fake_unused = GB;
     run_batch();
     cr_expect_eq(replays, 0);
