@@ -8,7 +8,7 @@
 
 #include "agent/backend/cupti/cupti.h"
 #include "agent/backend/sim/sim_backend.h"
-#include "agent/common/file_name.h"
+#include "base/file_name.h"
 #include "agent/session/program.h"
 #include "base/progress.h"
 #include "base/usage.h"

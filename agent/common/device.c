@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/common/file_name.h"
+#include "base/file_name.h"
 
 static void put_pair(struct cw_writer *out, uint32_t *count, const char *key, const char *value)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/common/file_name.h"
+#include "base/file_name.h"
 #include "base/progress.h"
 #include "image/data_chunks.h"
 

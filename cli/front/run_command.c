@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/front/run_command.h"
 
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_name.h"
 #include "cli/common/cli.h"
 #include "cli/front/beside.h"
 #include "cli/front/shell.h"
@@ -66,7 +68,7 @@ static enum cw_status put_copy(FILE *line, const struct node *node, struct cw_er
         cw_shell_put(line, names[i]);
     }
     fputs(" | ", line);
-    put_ssh(line, node, "d=$(mktemp -d) && tar -xf - -C \"$d\" && echo \"$d\"", false);
+    put_ssh(line, node, "d=$(mktemp -d) && mkdir \"$d\"/captures && tar -xf - -C \"$d\" && echo \"$d\"", false);
     return CW_OK;
 }
 
@@ -119,17 +121,21 @@ struct options {
     char *const *program;
 };
 
-/* A run: its files have one name and different suffixes. */
+/* A run: its files have one name and different suffixes. capture-agent makes the names of its files of a pattern. */
 struct run {
     const struct options *o;
-    char *name;
-    struct node node; /* without a host: this machine */
-    char *line;       /* the step that is being written */
+    char *name;            /* of plan and page, without a suffix */
+    char *pattern, *found; /* of the captures: for the agent, and for glob(3) */
+    struct node node;      /* without a host: this machine */
+    char *line;            /* the step that is being written */
     size_t line_size;
     FILE *out;
 };
 
 /* ---- names ------------------------------------------------------------------------------------------------------ */
+
+static const char facts_suffix[] = ".node.json", plan_suffix[] = ".cwc", capture_suffix[] = ".cwd",
+                  page_suffix[] = ".html";
 
 static const char *base_name(const char *path)
 {
@@ -150,17 +156,28 @@ static const char *name_giver(char *const *program)
     return base_name(*program);
 }
 
-/* The name of all files, without a suffix. */
-static char *make_name(const struct options *o)
+/* The pattern of all names, without a suffix. The name of a program is no pattern. */
+static char *make_pattern(const struct options *o)
 {
-    const char *from = o->output ? o->output : name_giver(o->program);
-    const char *suffix = strrchr(base_name(from), '.');
-    const bool cut = suffix && suffix != base_name(from);
-    char *name;
-    if (asprintf(&name, "%s%.*s", *from == '-' ? "./" : "", (int)(cut ? (size_t)(suffix - from) : strlen(from)), from) <
-        0)
-        return NULL;
-    return name;
+    char *pattern = o->output ? strdup(o->output) : cw_file_name_literal(name_giver(o->program));
+    char *name = pattern ? (char *)(uintptr_t)base_name(pattern) : NULL, *suffix = name ? strrchr(name, '.') : NULL;
+    if (suffix && suffix != name && !(o->output && strchr(suffix, '%')))
+        *suffix = 0;
+    return pattern;
+}
+
+/* Plan and page are of all processes, and have this one's number in place of theirs. */
+static enum cw_status name_files(struct run *r, struct cw_error *err)
+{
+    const struct cw_file_name_parts own = {.process = (uint32_t)getpid()};
+    char *pattern = make_pattern(r->o);
+    enum cw_status status = pattern ? cw_file_name(&r->name, pattern, &own, err) : cw_error_nomem(err);
+    if (status == CW_OK && asprintf(&r->pattern, "%s%s", pattern, capture_suffix) < 0)
+        status = cw_error_nomem(err);
+    if (status == CW_OK)
+        status = cw_file_name_glob(&r->found, r->pattern, r->o->on, err);
+    free(pattern);
+    return status;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
@@ -179,15 +196,20 @@ static void put_option(struct run *r, const char *option, const char *value)
     cw_shell_put(r->out, value);
 }
 
+/* Adds a path, which is no option. */
+static void put_path(struct run *r, const char *folder, const char *name, const char *suffix)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s%s%s", !*folder && *name == '-' ? "./" : folder, name, suffix) > 0)
+        cw_shell_put(r->out, path);
+    free(path);
+}
+
 /* Adds a file of the run: its name with a suffix. */
 static void put_file(struct run *r, const char *before, const char *suffix)
 {
-    char *file = NULL;
-    if (*before)
-        fputs(before, r->out);
-    if (asprintf(&file, "%s%s", r->name, suffix) > 0)
-        cw_shell_put(r->out, file);
-    free(file);
+    fputs(before, r->out);
+    put_path(r, "", r->name, suffix);
 }
 
 static void put_selection(struct run *r)
@@ -236,9 +258,6 @@ static bool move_to_node(struct run *r)
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
-
-static const char facts_suffix[] = ".node.json", plan_suffix[] = ".cwc", capture_suffix[] = ".cwd",
-                  page_suffix[] = ".html";
 
 static bool is_remote(const struct run *r)
 {
@@ -289,24 +308,49 @@ static int plan(struct run *r)
     return run_line(r);
 }
 
-/* Copies a file of the run from or to the agent's folder on the node. */
-static int copy(struct run *r, bool there, const char *suffix)
+/* Copies the plan to the agent's folder on the node. */
+static int bring_plan(struct run *r)
 {
     char command[PATH_MAX + 64];
     if (!begin(r, ""))
         return CW_ERR_NOMEM;
-    snprintf(command, sizeof command, "cat %c%s/run%s", there ? '>' : '<', r->node.folder, suffix);
+    snprintf(command, sizeof command, "cat >%s/run%s", r->node.folder, plan_suffix);
     put_ssh(r->out, &r->node, command, false);
-    put_file(r, there ? " <" : " >", suffix);
+    put_file(r, " <", plan_suffix);
     return run_line(r);
 }
 
-static void put_agent_file(struct run *r, const char *before, const char *suffix)
+/* Copies all captures of the agent's folder on the node to the folder of the run's files. */
+static int fetch_captures(struct run *r)
 {
-    if (is_remote(r))
-        fprintf(r->out, "%s %s/run%s", before, r->node.folder, suffix);
+    char command[PATH_MAX + 64];
+    const int folder = (int)(base_name(r->name) - r->name);
+    if (!begin(r, ""))
+        return CW_ERR_NOMEM;
+    snprintf(command, sizeof command, "cd %s/captures && find . -type f -exec tar -cf - {} +", r->node.folder);
+    put_ssh(r->out, &r->node, command, false);
+    fputs(" | tar -xmf -", r->out);
+    if (folder) {
+        snprintf(command, sizeof command, "%.*s", folder, r->name);
+        put_option(r, "-C", command);
+    }
+    return run_line(r);
+}
+
+/* Adds the agent's plan and captures. */
+static void put_agent_files(struct run *r)
+{
+    char *folder = is_remote(r) ? cw_file_name_literal(r->node.folder) : NULL;
+    if (!r->o->trace && is_remote(r))
+        fprintf(r->out, " -c %s/run%s", r->node.folder, plan_suffix);
+    else if (!r->o->trace)
+        put_file(r, " -c", plan_suffix);
+    fputs(" -o", r->out);
+    if (folder)
+        put_path(r, folder, "/captures/", base_name(r->pattern));
     else
-        put_file(r, before, suffix);
+        put_path(r, "", r->pattern, "");
+    free(folder);
 }
 
 static int run_agent(struct run *r, bool steady)
@@ -317,9 +361,7 @@ static int run_agent(struct run *r, bool steady)
     if (is_remote(r))
         fputs("/capture-agent", r->out);
     fputs(o->trace ? " trace" : is_remote(r) ? " range" : " capture", r->out);
-    if (!o->trace)
-        put_agent_file(r, " -c", plan_suffix);
-    put_agent_file(r, " -o", capture_suffix);
+    put_agent_files(r);
     if (steady)
         put_option(r, "--steady", o->periods ? o->periods : "2");
     if (o->force)
@@ -343,11 +385,17 @@ static int capture(struct run *r)
     return run_agent(r, false);
 }
 
-static int print_kernels(struct run *r)
+static void put_captures(struct run *r, const glob_t *captures)
+{
+    for (size_t i = 0; i < captures->gl_pathc; i++)
+        put_path(r, "", captures->gl_pathv[i], "");
+}
+
+static int print_kernels(struct run *r, const glob_t *captures)
 {
     if (!begin(r, "counterworks table --top 20"))
         return CW_ERR_NOMEM;
-    put_file(r, "", capture_suffix);
+    put_captures(r, captures);
     if (!r->o->trace && has_selection(r->o)) {
         fputs(" --by kernel", r->out);
         put_selection(r);
@@ -355,33 +403,59 @@ static int print_kernels(struct run *r)
     return run_line(r);
 }
 
-static int write_page(struct run *r)
+static int write_page(struct run *r, const glob_t *captures)
 {
     if (!begin(r, "counterworks report -q"))
         return CW_ERR_NOMEM;
-    put_file(r, "", capture_suffix);
+    put_captures(r, captures);
     put_file(r, " -o", page_suffix);
     return run_line(r);
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
-static struct stat stat_capture(const struct run *r)
+/* Files at one moment. */
+struct files {
+    glob_t names;
+    struct stat *states; /* NULL without files, or memory */
+};
+
+static void look(const struct run *r, struct files *files)
 {
-    char *file = NULL;
-    struct stat st = {0};
-    if (asprintf(&file, "%s%s", r->name, capture_suffix) > 0)
-        stat(file, &st);
-    free(file);
-    return st;
+    *files = (struct files){0};
+    if (glob(r->found, GLOB_PERIOD, NULL, &files->names) == 0)
+        files->states = calloc(files->names.gl_pathc, sizeof *files->states);
+    for (size_t i = 0; files->states && i < files->names.gl_pathc; i++)
+        stat(files->names.gl_pathv[i], &files->states[i]);
 }
 
-/* Whether there is a capture that was not there before. */
-static bool is_new(const struct run *r, const struct stat *before)
+static void forget(struct files *files)
 {
-    const struct stat now = stat_capture(r);
-    return now.st_ino && (now.st_ino != before->st_ino || now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
-                          now.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+    globfree(&files->names);
+    free(files->states);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Leaves out the files that were there before. */
+static void keep_new(struct files *files, const struct files *before)
+{
+    size_t kept = 0;
+    for (size_t i = 0; files->states && i < files->names.gl_pathc; i++) {
+        bool old = false;
+        for (size_t k = 0; before->states && k < before->names.gl_pathc && !old; k++)
+            old = is_same(&files->states[i], &before->states[k]);
+        if (old) {
+            free(files->names.gl_pathv[i]);
+            continue;
+        }
+        files->names.gl_pathv[kept++] = files->names.gl_pathv[i];
+    }
+    files->names.gl_pathc = kept;
 }
 
 static int make_plan(struct run *r)
@@ -390,24 +464,41 @@ static int make_plan(struct run *r)
     if (status == CW_OK)
         status = plan(r);
     if (status == CW_OK && is_remote(r))
-        status = copy(r, true, plan_suffix);
+        status = bring_plan(r);
     return status;
 }
 
 /* A failed program may leave a capture, which is printed, too. */
+static int capture_and_print(struct run *r, const struct files *before)
+{
+    struct files made;
+    struct cw_error err = CW_ERROR_INIT;
+    int status = capture(r), shown = CW_OK, written = CW_OK;
+    if (is_remote(r) && status != CW_ERR_APP && status != CW_ERR_DEVICE)
+        fetch_captures(r);
+    look(r, &made);
+    keep_new(&made, before);
+    if (made.names.gl_pathc) {
+        shown = print_kernels(r, &made.names);
+        written = write_page(r, &made.names);
+    } else if (status == CW_OK) {
+        cw_error_set(&err, CW_ERR_APP, "found no new capture '%s', expected one of capture-agent", r->pattern);
+        status = cw_usage_fail(&err);
+    }
+    forget(&made);
+    return status ? status : shown ? shown : written;
+}
+
 static int run_steps(struct run *r)
 {
-    const struct stat before = stat_capture(r);
+    struct files before;
     int status = r->o->trace ? CW_OK : make_plan(r);
     if (status != CW_OK)
         return status;
-    status = capture(r);
-    if (is_remote(r) && status != CW_ERR_APP && status != CW_ERR_DEVICE)
-        copy(r, false, capture_suffix);
-    if (!is_new(r, &before))
-        return status ? status : CW_ERR_APP;
-    const int shown = print_kernels(r), written = write_page(r);
-    return status ? status : shown ? shown : written;
+    look(r, &before);
+    status = capture_and_print(r, &before);
+    forget(&before);
+    return status;
 }
 
 static enum cw_status begin_on_node(struct run *r, struct cw_error *err)
@@ -450,7 +541,8 @@ static const struct cw_option option_list[] = {
      CW_OPTION_LIST(struct options, sets, set_count)},
     {"trace", 0, NULL, "trace the program instead of counting", CW_OPTION_FLAG(struct options, trace)},
     {"output", 'o', "NAME.cwd",
-     "the capture; plan and page have its name, too (default: the name of the program or script, in this folder)",
+     "the capture; plan and page have its name, too (default: the name of the program or script, in this folder); %p, "
+     "%r, %h and %q{NAME} as for counterworks capture",
      CW_OPTION_TEXT(struct options, output)},
     {"steady", 0, "N|all",
      "capture N whole periods of the repeated work, such as steps of training, or all of them (default: 2). If nothing "
@@ -481,10 +573,10 @@ int cw_front_run(int argc, char **argv)
     struct options o = {0};
     struct cw_error err = CW_ERROR_INIT;
     cw_usage_read(&usage, argc, argv, &o);
-    struct run r = {.o = &o, .name = make_name(&o)};
-    if (!r.name)
-        return cw_usage_fail((cw_error_nomem(&err), &err));
-    int status = (int)begin_on_node(&r, &err);
+    struct run r = {.o = &o};
+    int status = (int)name_files(&r, &err);
+    if (status == CW_OK)
+        status = (int)begin_on_node(&r, &err);
     if (status == CW_OK)
         status = run_steps(&r);
     else
@@ -492,5 +584,7 @@ int cw_front_run(int argc, char **argv)
     if (is_remote(&r))
         close_node(&r.node);
     free(r.name);
+    free(r.pattern);
+    free(r.found);
     return status;
 }

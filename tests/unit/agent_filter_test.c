@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/common/file_name.h"
 #include "agent/common/filter.h"
 
 static struct cw_filter filter;
@@ -214,29 +213,6 @@ Test(filter, what_the_program_is_told_reads_back)
     cw_arena_destroy(arena);
 }
 
-static void expect_name(const char *pattern, const char *want)
-{
-    char *name = NULL;
-    const struct cw_file_name_parts parts = {.host = "node", .rank = "3", .process = 42};
-    cr_expect(cw_file_name(&name, pattern, &parts, &err) == (want ? CW_OK : CW_ERR_USAGE), "%s", pattern);
-    cr_expect(want ? name && strcmp(name, want) == 0 : !name, "%s", pattern);
-    free(name);
-}
-
-Test(filter, file_names_are_filled_in)
-{
-    setenv("CW_TEST_JOB", "night", 1);
-    unsetenv("CW_TEST_NONE");
-    err = (struct cw_error)CW_ERROR_INIT;
-    expect_name("run.%h.%p.r%r.cwd", "run.node.42.r3.cwd");
-    expect_name("%q{CW_TEST_JOB}%q{CW_TEST_NONE}-100%%", "night-100%");
-    expect_name("plain", "plain");
-    expect_name("run.%", NULL);
-    expect_name("run.%x", NULL);
-    expect_name("run.%q{", NULL);
-    expect_name("run.%qJOB", NULL);
-}
-
 /* The last pattern that matches decides. */
 Test(filter, calls_of_the_driver_are_named_by_patterns_for_them)
 {
@@ -248,28 +224,4 @@ Test(filter, calls_of_the_driver_are_named_by_patterns_for_them)
     cr_expect(!cw_filter_names_driver_call("-cudaGetDevice", "cuLaunchKernel"));
     cr_expect(!cw_filter_names_driver_call("cuda*", "cuLaunchKernel"));
     cr_expect(!cw_filter_names_driver_call("", "cuLaunchKernel"));
-}
-
-static void expect_refused(const char *pattern, const char *value, const struct cw_file_name_parts *parts)
-{
-    char *name, expected[200];
-    struct cw_error told = CW_ERROR_INIT;
-    snprintf(expected, sizeof expected, "found '%s' for %s in the file name '%s', expected a value that is no path",
-             value, pattern, pattern);
-    cr_expect(cw_file_name(&name, pattern, parts, &told) == CW_ERR_USAGE && !name);
-    cr_expect_str_eq(told.message, expected);
-}
-
-Test(filter, a_value_leads_to_no_other_folder)
-{
-    const char *const bad[] = {"/etc", "../x", "a/b", "/", ".", "..", "...."};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        setenv("CW_TEST_JOB", bad[i], 1);
-        expect_refused("%q{CW_TEST_JOB}", bad[i], &(struct cw_file_name_parts){.rank = "3"});
-        expect_refused("%h", bad[i], &(struct cw_file_name_parts){.host = bad[i]});
-        expect_refused("%r", bad[i], &(struct cw_file_name_parts){.rank = bad[i]});
-    }
-    setenv("CW_TEST_JOB", "..a.b..", 1);
-    err = (struct cw_error)CW_ERROR_INIT;
-    expect_name("../%q{CW_TEST_JOB}/x", "../..a.b../x");
 }

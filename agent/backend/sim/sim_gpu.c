@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "agent/backend/lacking.h"
-#include "agent/common/file_name.h"
+#include "base/file_name.h"
 #include "base/text.h"
 #include "image/limit_index.h"
 

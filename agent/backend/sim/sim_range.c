@@ -14,7 +14,7 @@
 #include "agent/backend/sim/sim_backend.h"
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_training.h"
-#include "agent/common/file_name.h"
+#include "base/file_name.h"
 #include "agent/common/nesting.h"
 #include "agent/session/signals.h"
 #include "base/demangle.h"

@@ -11,7 +11,7 @@
 #include "agent/backend/sim/sim_gpu.h"
 #include "agent/backend/sim/sim_process.h"
 #include "agent/backend/sim/sim_training.h"
-#include "agent/common/file_name.h"
+#include "base/file_name.h"
 #include "agent/session/signals.h"
 
 /* ---- rows of events --------------------------------------------------------------------------------------------- */

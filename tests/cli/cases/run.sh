@@ -14,6 +14,20 @@ counterworks run -q --trace -o trace -- true 2>&1 | sed -n '2,3p'
 ls trace*
 echo '--- a name that begins like an option'
 printf '#!/bin/sh\n' >-p.sh; chmod +x ./-p.sh; counterworks run -q --chip H100 -- ./-p.sh >/dev/null 2>&1; ls ./-p*
+echo '--- the name of a program is no pattern'
+mkdir names; cd names
+for name in 'a%pb' '50%' 'x*[1]'; do
+    ln -s /bin/true "$name"; counterworks run --chip H100 -m sm__warps_active.avg -- "./$name" 2>&1 >/dev/null; echo "exit $?"
+done
+ls
+echo '--- a given name is one for capture-agent: a file for each process, and one page'
+counterworks run --chip H100 -m sm__warps_active.avg -o 'of.%p.%r%%.cwd' -- true 2>&1 >/dev/null | sed -E 's/of\.[0-9]{2,}\.none%\.(cwc|html)/of.OWN.none%.\1/g'
+touch -d yesterday of.1.none%.cwd
+counterworks run -q --chip H100 -m sm__warps_active.avg -o 'of.%p.%r%%.cwd' -- true >/dev/null; echo "exit $?"
+ls | grep -c 'of.*\.html'
+counterworks run -q --trace -o 'x%%y%q{NONE}.cwd' -- true >/dev/null; ls x%*
+counterworks run --chip H100 -o 'x%y.cwd' -- true; echo "exit $?"
+cd ..
 echo '--- a program that fails leaves its capture'
 counterworks run -q --chip H100 -o failed -- sh -c 'exit 5' | head -n 1
 echo "exit ${PIPESTATUS[0]}"

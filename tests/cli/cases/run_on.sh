@@ -35,6 +35,10 @@ echo "exit ${PIPESTATUS[0]}"
 sed -E "s,$here/there/tmp\.[A-Za-z0-9]*,FOLDER,g; s,$here,HERE,g; s,-C /[^ ]+,-C BIN,g" told
 ls
 [ "$(cat "it's here")" = "$here" ] && echo 'ran in the same folder'
+echo '--- a file for each process'
+mkdir of
+counterworks run -q --on ssh:node --chip H100 -m sm__warps_active.avg -o 'of/%p.%%.cwd' -- true </dev/null >/dev/null; echo "exit $?"
+ls of | sed -E 's/^[0-9]{2,}\.%\.(cwc|html)/OWN.%.\1/'
 echo '--- nothing is left there'
 ls -A there
 echo '--- no such machine'

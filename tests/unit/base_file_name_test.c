@@ -1,10 +1,13 @@
-/* Which launcher tells a process its rank, and how many ranks there are: environments as launchers make them. */
+/* Which launcher tells a process its rank, and how many ranks there are: environments as launchers make them. Names
+ * that are filled in with it. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "agent/common/file_name.h"
+#include "base/file_name.h"
 
 /* "A=1 B=2": the whole environment. */
 static void set_environment(const char *variables)
@@ -94,4 +97,83 @@ Test(rank, a_text_that_is_no_number_is_no_rank)
     expect("RANK=9 LOCAL_RANK= TORCHELASTIC_RUN_ID= SLURM_PROCID=2", "2", NULL);
     expect("RANK=8 WORLD_SIZE=8", "8", NULL); /* no job has such a rank */
     expect("RANK=0 WORLD_SIZE=8x", "0", NULL);
+}
+
+static void expect_name(const char *pattern, const char *want)
+{
+    char *name = NULL;
+    struct cw_error err = CW_ERROR_INIT;
+    const struct cw_file_name_parts parts = {.host = "node", .rank = "3", .process = 42};
+    cr_expect(cw_file_name(&name, pattern, &parts, &err) == (want ? CW_OK : CW_ERR_USAGE), "%s", pattern);
+    cr_expect(want ? name && strcmp(name, want) == 0 : !name, "%s", pattern);
+    free(name);
+}
+
+Test(file_name, parts_are_filled_in)
+{
+    setenv("CW_TEST_JOB", "night", 1);
+    unsetenv("CW_TEST_NONE");
+    expect_name("run.%h.%p.r%r.cwd", "run.node.42.r3.cwd");
+    expect_name("%q{CW_TEST_JOB}%q{CW_TEST_NONE}-100%%", "night-100%");
+    expect_name("plain", "plain");
+    expect_name("run.%", NULL);
+    expect_name("run.%x", NULL);
+    expect_name("run.%q{", NULL);
+    expect_name("run.%qJOB", NULL);
+}
+
+static void expect_refused(const char *pattern, const char *value, const struct cw_file_name_parts *parts)
+{
+    char *name, expected[200];
+    struct cw_error told = CW_ERROR_INIT;
+    snprintf(expected, sizeof expected, "found '%s' for %s in the file name '%s', expected a value that is no path",
+             value, pattern, pattern);
+    cr_expect(cw_file_name(&name, pattern, parts, &told) == CW_ERR_USAGE && !name);
+    cr_expect_str_eq(told.message, expected);
+}
+
+Test(file_name, a_value_leads_to_no_other_folder)
+{
+    const char *const bad[] = {"/etc", "../x", "a/b", "/", ".", "..", "...."};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        setenv("CW_TEST_JOB", bad[i], 1);
+        expect_refused("%q{CW_TEST_JOB}", bad[i], &(struct cw_file_name_parts){.rank = "3"});
+        expect_refused("%h", bad[i], &(struct cw_file_name_parts){.host = bad[i]});
+        expect_refused("%r", bad[i], &(struct cw_file_name_parts){.rank = bad[i]});
+    }
+    setenv("CW_TEST_JOB", "..a.b..", 1);
+    expect_name("../%q{CW_TEST_JOB}/x", "../..a.b../x");
+}
+
+static void expect_glob(const char *pattern, bool any_host, const char *want)
+{
+    char *glob = NULL;
+    struct cw_error err = CW_ERROR_INIT;
+    setenv("CW_TEST_JOB", "a*b", 1);
+    cr_expect(cw_file_name_glob(&glob, pattern, any_host, &err) == (want ? CW_OK : CW_ERR_USAGE), "%s", pattern);
+    cr_expect(want ? glob && strcmp(glob, want) == 0 : !glob, "%s: %s", pattern, glob ? glob : "none");
+    free(glob);
+}
+
+Test(file_name, names_of_other_processes_are_found_by_a_glob)
+{
+    char host[256] = "", of_host[300];
+    gethostname(host, sizeof host - 1);
+    snprintf(of_host, sizeof of_host, "%s.*", host);
+    expect_glob("run.%p.%r%%.cwd", false, "run.*.*%.cwd");
+    expect_glob("%h.%p", false, of_host);
+    expect_glob("%h.%p", true, "*.*");
+    expect_glob("[1]?*\\%q{CW_TEST_JOB}", true, "\\[1]\\?\\*\\\\a\\*b");
+    expect_glob("run.%x", true, NULL);
+}
+
+Test(file_name, every_name_has_a_pattern)
+{
+    const char *const plain[] = {"", "run.cwd", "50%", "%", "a%pb%%.%r"};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        char *pattern = cw_file_name_literal(plain[i]);
+        cr_assert(pattern);
+        expect_name(pattern, plain[i]);
+        free(pattern);
+    }
 }

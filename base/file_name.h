@@ -1,6 +1,6 @@
 /* Fills in names of output files with values known when the program runs. */
-#ifndef CW_AGENT_FILE_NAME_H
-#define CW_AGENT_FILE_NAME_H
+#ifndef CW_BASE_FILE_NAME_H
+#define CW_BASE_FILE_NAME_H
 
 #include "base/error.h"
 
@@ -22,5 +22,12 @@ bool cw_file_name_of_process(const char *pattern);
  * folder: with a slash, or only dots. */
 enum cw_status cw_file_name(char **name, const char *pattern, const struct cw_file_name_parts *parts,
                             struct cw_error *err);
+
+/* Makes a pattern for glob(3) of all names that `pattern` may become for processes of this host, or of any. Returns
+ * malloc memory, and fails as cw_file_name() does. */
+enum cw_status cw_file_name_glob(char **glob, const char *pattern, bool any_host, struct cw_error *err);
+
+/* Returns the pattern whose name is `name` itself, in malloc memory; NULL when out of memory. */
+char *cw_file_name_literal(const char *name);
 
 #endif

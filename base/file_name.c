@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "agent/common/file_name.h"
+#include "base/file_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,18 @@ struct filling {
     const struct cw_file_name_parts *parts;
     struct cw_error *err;
     bool refused;
+    bool glob, any_host; /* glob: for glob(3) */
 };
+
+/* Puts text that stands for itself. */
+static void put_text(struct filling *f, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (f->glob && strchr("*?[\\", text[i]))
+            cw_write_u8(&f->out, '\\');
+        cw_write_u8(&f->out, (uint8_t)text[i]);
+    }
+}
 
 /* Puts a value into the name. Refuses a value that would lead to another folder. */
 static void put_value(struct filling *f, const char *part, size_t length, const char *value)
@@ -123,7 +134,7 @@ static void put_value(struct filling *f, const char *part, size_t length, const 
                      (int)length, part, f->pattern);
         f->refused = true;
     }
-    cw_write_bytes(&f->out, value, strlen(value));
+    put_text(f, value, strlen(value));
 }
 
 static const char *own_host(char *name, size_t size)
@@ -151,6 +162,10 @@ static const char *put_part(struct filling *f, const char *at)
     const struct cw_file_name_parts *parts = f->parts;
     const char *rank = parts->rank ? parts->rank : cw_rank();
     char host[256] = "";
+    if (f->glob && (*at == 'p' || *at == 'r' || (*at == 'h' && f->any_host))) {
+        cw_write_u8(&f->out, '*');
+        return at + 1;
+    }
     switch (*at) {
     case '%':
         cw_write_u8(&f->out, '%');
@@ -171,27 +186,52 @@ static const char *put_part(struct filling *f, const char *at)
     }
 }
 
+static enum cw_status fill(char **name, struct filling *f)
+{
+    const char *at = f->pattern;
+    cw_writer_init(&f->out);
+    *name = NULL;
+    while (at && *at) {
+        if (*at == '%')
+            at = put_part(f, at + 1);
+        else
+            put_text(f, at++, 1);
+    }
+    cw_write_u8(&f->out, 0);
+    if (at && !f->refused && f->out.status == CW_OK)
+        *name = strdup((const char *)f->out.data);
+    cw_writer_free(&f->out);
+    if (!at)
+        return cw_error_set(f->err, CW_ERR_USAGE,
+                            "found the file name '%s', expected %%h, %%p, %%r, %%q{NAME} or %%%% after "
+                            "each %%",
+                            f->pattern);
+    return f->refused ? CW_ERR_USAGE : *name ? CW_OK : cw_error_nomem(f->err);
+}
+
 enum cw_status cw_file_name(char **name, const char *pattern, const struct cw_file_name_parts *parts,
                             struct cw_error *err)
 {
     struct filling f = {.pattern = pattern, .parts = parts, .err = err};
-    const char *at = pattern;
-    cw_writer_init(&f.out);
-    *name = NULL;
-    while (at && *at) {
-        if (*at == '%')
-            at = put_part(&f, at + 1);
-        else
-            cw_write_u8(&f.out, (uint8_t)*at++);
+    return fill(name, &f);
+}
+
+enum cw_status cw_file_name_glob(char **glob, const char *pattern, bool any_host, struct cw_error *err)
+{
+    const struct cw_file_name_parts own = {0};
+    struct filling f = {.pattern = pattern, .parts = &own, .err = err, .glob = true, .any_host = any_host};
+    return fill(glob, &f);
+}
+
+char *cw_file_name_literal(const char *name)
+{
+    char *pattern = malloc(2 * strlen(name) + 1), *end = pattern;
+    for (; pattern && *name; name++) {
+        *end++ = *name;
+        if (*name == '%')
+            *end++ = '%';
     }
-    cw_write_u8(&f.out, 0);
-    if (at && !f.refused && f.out.status == CW_OK)
-        *name = strdup((const char *)f.out.data);
-    cw_writer_free(&f.out);
-    if (!at)
-        return cw_error_set(err, CW_ERR_USAGE,
-                            "found the file name '%s', expected %%h, %%p, %%r, %%q{NAME} or %%%% after "
-                            "each %%",
-                            pattern);
-    return f.refused ? CW_ERR_USAGE : *name ? CW_OK : cw_error_nomem(err);
+    if (pattern)
+        *end = 0;
+    return pattern;
 }
