@@ -137,6 +137,7 @@ static const char *find_agent(const struct counterworks_collect_options *o, char
 struct command {
     const char **words;
     size_t count;
+    char *output; /* one of the words */
 };
 
 static void add(struct command *c, const char *word)
@@ -148,6 +149,20 @@ static void add_option(struct command *c, const char *name, const char *value)
 {
     add(c, name);
     add(c, value);
+}
+
+/* The agent takes the name of its file for a pattern. Returns the one for `path` itself, in malloc memory. */
+static char *escape(const char *path)
+{
+    char *pattern = malloc(2 * strlen(path) + 1), *end = pattern;
+    for (; pattern && *path; path++) {
+        *end++ = *path;
+        if (*path == '%')
+            *end++ = '%';
+    }
+    if (pattern)
+        *end = 0;
+    return pattern;
 }
 
 static const char *replay_of(enum counterworks_collect_kind kind, const struct counterworks_collect_options *o)
@@ -180,12 +195,13 @@ static enum counterworks_status make_command(struct command *c, enum counterwork
     if (o->replay && !counts_ranges(kind))
         return fail(error, COUNTERWORKS_USAGE, "found replay '%s' for a kind without it, expected none", o->replay);
     c->words = calloc(o->argument_count + MOST_OWN_ARGUMENTS, sizeof *c->words);
-    if (!c->words)
+    c->output = escape(o->output ? o->output : output);
+    if (!c->words || !c->output)
         return fail_memory(error);
     add(c, agent);
     add(c, commands[kind]);
     add_option(c, "--parent", wire);
-    add_option(c, "-o", o->output ? o->output : output);
+    add_option(c, "-o", c->output);
     if (!o->output)
         add(c, "--force"); /* it is there, and empty */
     if (o->plan)
@@ -442,6 +458,7 @@ static enum counterworks_status start_agent(struct counterworks_collect *s, enum
         status = fail(error, COUNTERWORKS_UNSUPPORTED,
                       "cannot run %s: %s; name it in COUNTERWORKS_AGENT, or put it into PATH", agent, strerror(failed));
     free(c.words);
+    free(c.output);
     return status;
 }
 

@@ -66,8 +66,10 @@ typedef void (*counterworks_collect_launched)(void *user, const struct counterwo
 
 struct counterworks_collect_options {
     size_t size;
-    const char *output; /* the capture's file, RUN.cwd; NULL: it stays in memory, for counterworks_collect_take() */
-    const char *plan;   /* path of a config image; NULL for kinds without counters */
+    /* The capture's file, RUN.cwd: its name, and no pattern as for the command, so that % stands for itself. NULL: the
+     * capture stays in memory, for counterworks_collect_take(). */
+    const char *output;
+    const char *plan; /* path of a config image; NULL for kinds without counters */
     /* Of kernels: "batch" (default before the first context), "kernel", "multiplex" (default later) or "user"; of
      * ranges: "multiplex" (default) or "user", for loops of counterworks_collect_pass(). NULL: the default. */
     const char *replay;

@@ -124,6 +124,15 @@ class Kinds(unittest.TestCase):
             step(c)
         self.assertEqual(set(c.metrics), set(gh100.set("demo")))
 
+    def test_the_path_of_a_capture_is_no_pattern(self):
+        with tempfile.TemporaryDirectory(suffix="t%r") as folder:
+            for name in "x.%p.cwd", "%r.cwd", "y%%z.cwd", "50%":
+                path = os.path.join(folder, name)
+                with cw.capture(METRICS, path=path) as c:
+                    step(c)
+                self.assertEqual((c.path, len(c.kernels()) > 0), (path, True))
+            self.assertEqual(sorted(os.listdir(folder)), ["%r.cwd", "50%", "x.%p.cwd", "y%%z.cwd"])
+
     def test_a_temporary_file_goes_with_its_capture(self):
         with cw.capture(METRICS) as c:
             step(c)

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -164,6 +165,22 @@ Test(collect, only_a_session_without_output_has_its_capture_in_memory)
     cr_expect_eq(counterworks_collect_take(session, &bytes, &size, NULL, NULL, &error), COUNTERWORKS_USAGE);
     cr_expect(!bytes && !size);
     cr_expect_str_eq(names(), "gemm softmax");
+}
+
+Test(collect, the_name_of_the_file_is_no_pattern)
+{
+    const char *const paths[] = {"x.%p.cwd", "%r", "y%%z.cwd", "50%", "50%off/run.cwd"};
+    struct counterworks_collect_options options = COUNTERWORKS_COLLECT_OPTIONS;
+    cr_assert_eq(mkdir("50%off", 0700), 0);
+    options.plan = "plan.cwc";
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        options.output = paths[i];
+        cr_assert_eq(counterworks_collect_open(&session, COUNTERWORKS_COLLECT_KERNELS, &options, &error),
+                     COUNTERWORKS_OK, "%s: %s", paths[i], error.message);
+        work();
+        cr_assert_eq(close_session(), COUNTERWORKS_OK, "%s: %s", paths[i], error.message);
+        cr_expect_eq(access(paths[i], R_OK), 0, "%s", paths[i]);
+    }
 }
 
 Test(collect, ranges_are_the_ones_that_are_pushed)
