@@ -84,6 +84,8 @@ static void add_file(struct adding *a, const char *path)
     struct cw_bytes file;
     a->status = cw_file_read(&file, path, LARGEST_LIST, a->err);
     char *text = (char *)file.data;
+    if (text && memchr(text, 0, file.size))
+        a->status = cw_error_set(a->err, CW_ERR_INPUT, "%s: found a NUL byte, expected names of metrics", path);
     for (char *comment = text; comment && (comment = strchr(comment, '#'));)
         memset(comment, ' ', strcspn(comment, "\n"));
     if (a->status == CW_OK && text)

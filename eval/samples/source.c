@@ -12,7 +12,7 @@
 
 enum { LARGEST_FILE = 4 << 20 };
 
-/* The text of a regular file; NULL for anything else. Does not wait for a pipe. */
+/* The text of a regular file, with blanks for NUL bytes; NULL for anything else. Does not wait for a pipe. */
 static char *read_text(const char *path)
 {
     struct stat about;
@@ -23,6 +23,8 @@ static char *read_text(const char *path)
         text = malloc((size_t)about.st_size + 1);
     for (ssize_t got = 1; text && got > 0 && size<(size_t)about.st_size; size += got> 0 ? (size_t)got : 0)
         got = read(fd, text + size, (size_t)about.st_size - size);
+    for (size_t i = 0; text && i < size; i++)
+        text[i] = text[i] ? text[i] : ' ';
     if (text)
         text[size] = 0;
     if (fd >= 0)

@@ -67,6 +67,19 @@ Test(source, lines_by_the_end_of_their_path)
     expect(whole, 1, "outside");
 }
 
+Test(source, lines_behind_a_nul_are_there)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/src/nul.cu", folder);
+    FILE *out = fopen(path, "w");
+    cr_assert(out);
+    fwrite("a\0b\nc\0\nlast", 1, 11, out);
+    fclose(out);
+    expect("nul.cu", 1, "a b");
+    expect("nul.cu", 2, "c");
+    expect("nul.cu", 3, "last");
+}
+
 Test(source, nothing_outside_of_the_folders)
 {
     expect("../outside.cu", 1, NULL);
