@@ -299,6 +299,67 @@ void cw_text_put(FILE *out, enum cw_text_kind kind, const char *text)
     flush(&to);
 }
 
+/* ---- words of commands ------------------------------------------------------------------------------------------ */
+
+bool cw_text_is_plain_word(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    return *word && !word[strspn(word, plain)];
+}
+
+static bool has_unseen(const char *text)
+{
+    bool found = false;
+    for (size_t n = strlen(text); n && !found;) {
+        const struct character c = next_character(text, n);
+        found = c.unseen;
+        text += c.length;
+        n -= c.length;
+    }
+    return found;
+}
+
+static void put_word(struct sink *to, const char *word)
+{
+    const bool escaped = has_unseen(word);
+    put_bytes(to, "$'", escaped ? 2 : 0);
+    put_bytes(to, "'", !escaped);
+    for (size_t n = strlen(word); n;) {
+        const struct character c = next_character(word, n);
+        char octal[ESCAPE_SIZE];
+        if (c.unseen && c.valid && c.code >= '\a' && c.code <= '\r')
+            put_bytes(to, octal, escape_for_line(&c, octal));
+        else if (c.unseen)
+            for (size_t i = 0; i < c.length; i++)
+                put_bytes(to, octal, (size_t)snprintf(octal, sizeof octal, "\\%03o", (uint8_t)word[i]));
+        else if (*word == '\'')
+            put_bytes(to, escaped ? "\\'" : "'\\''", escaped ? 2 : 4);
+        else {
+            put_bytes(to, "\\", escaped && *word == '\\');
+            put_bytes(to, word, c.length);
+        }
+        word += c.length;
+        n -= c.length;
+    }
+    put_bytes(to, "'", 1);
+}
+
+char *cw_text_quote(const char *word)
+{
+    enum { MOST_OF_BYTE = 4 }; /* \ooo, and a quote outside of quotes */
+    if (cw_text_is_plain_word(word))
+        return strdup(word);
+    const size_t size = MOST_OF_BYTE * strlen(word) + sizeof "$''";
+    struct sink to = {.buffer = malloc(size), .size = size};
+    if (to.buffer) {
+        put_word(&to, word);
+        to.buffer[to.used] = 0;
+    }
+    return to.buffer;
+}
+
+/* ---- paragraphs ------------------------------------------------------------------------------------------------- */
+
 void cw_text_put_words(FILE *out, const char *text, size_t length, unsigned column, unsigned width)
 {
     char held[HELD_SIZE];

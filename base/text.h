@@ -59,6 +59,12 @@ size_t cw_text_vformat(char *buffer, size_t size, const char *format, va_list ar
  * Returns the length written, which is below `size`; 0 if there is no room. */
 size_t cw_text_json(char *buffer, size_t size, const char *text, size_t most);
 
+/* Quotes a word for a command that people paste into a shell: "plain", "'a b'", and "$'a\\nb'" where a line would have
+ * escapes (POSIX.1-2024; dash does not know it). Returns malloc memory; NULL when out of memory. */
+char *cw_text_quote(const char *word);
+/* Whether it stays as it is. */
+bool cw_text_is_plain_word(const char *word);
+
 /* Number of columns of a text printed as CW_TEXT_LINE. */
 size_t cw_text_columns(const char *text);
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "base/search.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "foreign/foreign.h"
 #include "image/config_image.h"
@@ -356,21 +357,10 @@ const char *cw_source_name(const struct cw_file_list *files, const struct cw_sou
 /* NULL when out of memory. */
 static const char *quote(const char *word, struct cw_arena *arena)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-    const char *folder = *word == '-' && word[1] ? "./" : "";
-    if (!word[strspn(word, plain)])
-        return cw_arena_printf(arena, "%s%s", folder, word);
-    char *quoted = cw_arena_alloc(arena, 4 * strlen(word) + sizeof "./''", 1), *end;
-    if (!quoted)
-        return NULL;
-    end = stpcpy(stpcpy(quoted, folder), "'");
-    for (; *word; word++)
-        if (*word == '\'')
-            end = stpcpy(end, "'\\''");
-        else
-            *end++ = *word;
-    strcpy(end, "'");
-    return quoted;
+    char *quoted = cw_text_quote(word);
+    const char *made = quoted ? cw_arena_printf(arena, "%s%s", *word == '-' && word[1] ? "./" : "", quoted) : NULL;
+    free(quoted);
+    return made;
 }
 
 struct identity {

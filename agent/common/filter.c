@@ -10,6 +10,7 @@
 
 #include "base/demangle.h"
 #include "base/pattern.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 /* Whether a text that is no expression may be a name with parameters, such as "k<void (*)(int)>(int)". */
@@ -161,16 +162,11 @@ bool cw_filter_counts(const struct cw_filter_options *o)
 
 static void put_option(struct cw_writer *out, const char *option, const char *text)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/@%+=";
-    cw_write_format(out, "%s--%s ", out->size ? " " : "", option);
-    if (*text && !text[strspn(text, plain)]) {
-        cw_write_format(out, "%s", text);
-        return;
-    }
-    cw_write_u8(out, '\'');
-    for (const char *at = text; *at; at++)
-        cw_write_format(out, *at == '\'' ? "'\\''" : "%c", *at);
-    cw_write_u8(out, '\'');
+    char *word = cw_text_quote(text);
+    if (!word)
+        out->status = CW_ERR_NOMEM;
+    cw_write_format(out, "%s--%s %s", out->size ? " " : "", option, word ? word : "");
+    free(word);
 }
 
 static void put_number(struct cw_writer *out, const char *option, uint64_t number)

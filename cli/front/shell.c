@@ -20,16 +20,45 @@ extern char **environ;
 
 void cw_shell_put(FILE *line, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@%+";
-    fputc(' ', line);
-    if (*word && !word[strspn(word, plain)]) {
-        fputs(word, line);
-        return;
-    }
-    fputc('\'', line);
+    const bool plain = cw_text_is_plain_word(word);
+    fputs(plain ? " " : " '", line);
     for (; *word; word++)
         *word == '\'' ? fputs("'\\''", line) : fputc(*word, line);
-    fputc('\'', line);
+    fputs(plain ? "" : "'", line);
+}
+
+/* Puts a part of a line that is quoted with its quotes, or as $'...': sh may be dash, which does not know the latter.
+ */
+static const char *put_quoted(FILE *out, const char *from, const char *end)
+{
+    char *text = strndup(from + 1, (size_t)(end - from) - 1), *word = text ? cw_text_quote(text) : NULL;
+    if (word && *word == '$')
+        fputs(word, out);
+    else
+        cw_text_print(out, "'%s'", text ? text : "");
+    free(text);
+    free(word);
+    return end + 1;
+}
+
+/* Prints the line as one that people can paste. */
+static void print_line(const char *line)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    for (const char *end; out && *line;) {
+        if (*line == '\'' && (end = strchr(line + 1, '\''))) {
+            line = put_quoted(out, line, end);
+            continue;
+        }
+        const size_t length = *line == '\\' && line[1] ? 2 : 1;
+        fwrite(line, 1, length, out);
+        line += length;
+    }
+    if (out && fclose(out) == 0)
+        cw_text_print(stderr, "$ %s\n", text);
+    free(text);
 }
 
 /* ---- signals ---------------------------------------------------------------------------------------------------- */
@@ -149,7 +178,7 @@ int cw_shell_run(const char *line, bool quiet)
 {
     char *command = NULL;
     if (!quiet)
-        cw_text_print(stderr, "$ %s\n", line);
+        print_line(line);
     if (asprintf(&command, "exec %s", line) < 0) /* signals are for the command, not for its shell */
         return CW_ERR_NOMEM;
     const int status = run(command, NULL, NULL, 0);
@@ -161,6 +190,6 @@ int cw_shell_ask(const char *line, bool quiet, char *answer, size_t size)
 {
     int pipe_ends[2];
     if (!quiet)
-        cw_text_print(stderr, "$ %s\n", line);
+        print_line(line);
     return pipe2(pipe_ends, O_CLOEXEC) ? 127 : run(line, pipe_ends, answer, size);
 }

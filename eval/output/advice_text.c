@@ -611,10 +611,11 @@ static void put_end(struct printing *p, size_t shown, size_t count)
         put_wrapped(p, 0, "Some metrics to find limiters are missing: --for-advice has them.");
     put_rules(p, "Not for this chip:", a->absent, a->absent_count, "");
     if (p->value && hints) {
+        char *rules = p->view->rules ? cw_text_quote(p->view->rules) : NULL;
         cw_text_print(
             p->out, "Names without __ are values of the rules:\n  counterworks explain %s %s --range %" PRIu32 "%s%s\n",
-            p->view->words, p->value, p->of->ranges[0], p->view->rules ? " --rules " : "",
-            p->view->rules ? p->view->rules : "");
+            p->view->words, p->value, p->of->ranges[0], rules ? " --rules " : "", rules ? rules : "");
+        free(rules);
     }
     if (p->mixed && hints)
         fputs("~ mixed passes: its counters come from different passes\n", p->out);

@@ -201,3 +201,33 @@ Test(text, ends_in)
     cr_expect(cw_text_ends_in("run.cwd", ".cwd") && cw_text_ends_in(".cwd", ".cwd") && cw_text_ends_in("run", ""));
     cr_expect(!cw_text_ends_in("cwd", ".cwd") && !cw_text_ends_in("run.cwd.gz", ".cwd") && !cw_text_ends_in("", "x"));
 }
+
+Test(text, words_for_a_shell)
+{
+    static const struct {
+        const char *word, *quoted;
+    } words[] = {
+        {"a/b-c_1.cwd,d=e:f@g%h+i", "a/b-c_1.cwd,d=e:f@g%h+i"},
+        {"", "''"},
+        {"a b", "'a b'"},
+        {"it's", "'it'\\''s'"},
+        {"a\\nb", "'a\\nb'"},
+        {"\xc3\xa9 *", "'\xc3\xa9 *'"},
+        {"n\nl", "$'n\\nl'"},
+        {"a'b\\c\t\x1b"
+         "0",
+         "$'a\\'b\\\\c\\t\\033"
+         "0'"},
+        {"\xff"
+         "7",
+         "$'\\377"
+         "7'"},
+        {"\xe2\x80\xae", "$'\\342\\200\\256'"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char *quoted = cw_text_quote(words[i].word);
+        cr_assert(quoted);
+        cr_expect_str_eq(quoted, words[i].quoted);
+        free(quoted);
+    }
+}

@@ -51,7 +51,7 @@ echo what is left out is told
 told() { capture-agent range -c plan.cwc -o run.cwd "$@" -- sh program && metric-eval run.cwd | grep -i captured; metric-eval show run.cwd | grep filter: | uniq; }
 told
 told --launch-skip 1 --launch-count 2
-told --exclude '^add' --exclude "it's" --range step --device 0,1 --process '.*' --follow-children no
+told --exclude '^add' --exclude "it's" --exclude $'two\nlines' --range step --device 0,1 --process '.*' --follow-children no
 cp run.cwd first.cwd; told --kernel gemm; metric-eval diff first.cwd run.cwd | grep filter
 metric-eval merge first.cwd run.cwd -o both.cwd; metric-eval both.cwd | grep -i captured
 capture-agent pc -o hot.cwd --kernel layernorm -- true; metric-eval hot.cwd | head -n 2

@@ -123,9 +123,10 @@ echo == many ranges
 repeat_ranges "$captures/graphs.cwd" 20000 60 many.cwd
 metric-eval many.cwd >many; head -n 2 many; tail -n 3 many; [ "$(wc -l <many)" -le 40 ] || wc -l many
 echo == how to go on, as a shell takes it
-cp "$captures/transformer.cwd" "it's one.cwd"; cp "it's one.cwd" ./-t.cwd; cp "$captures/trace_train.cwd" 'a trace.cwd'
-for capture in "it's one.cwd" ./-t.cwd 'a trace.cwd'; do metric-eval "$capture" | tail -n 1; done
+cp "$captures/transformer.cwd" "it's one.cwd"; cp "it's one.cwd" ./-t.cwd; cp "$captures/trace_train.cwd" 'a trace.cwd'; cp "it's one.cwd" $'two\nlines.cwd'
+for capture in "it's one.cwd" ./-t.cwd 'a trace.cwd' $'two\nlines.cwd'; do metric-eval "$capture" | tail -n 1; done
 metric-eval advise "it's one.cwd" --top 2 | grep 'counterworks explain'
+echo 'schema: 1' >'my rules.yaml'; metric-eval advise "it's one.cwd" --top 2 --rules 'my rules.yaml' | grep 'counterworks explain'
 metric-eval "$captures"/runs_[12].cwd | tail -n 1
 echo == no name is no name
 for option in kernel exclude range; do metric-eval "$run" --$option ''; done 2>&1 | grep found

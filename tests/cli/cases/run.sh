@@ -28,6 +28,12 @@ ls | grep -c 'of.*\.html'
 counterworks run -q --trace -o 'x%%y%q{NONE}.cwd' -- true >/dev/null; ls x%*
 counterworks run --chip H100 -o 'x%y.cwd' -- true; echo "exit $?"
 cd ..
+echo '--- a printed command does the same'
+printf '#!/bin/sh\nprintf "<%%s>" "$@" >>words; echo >>words\n' >show.sh; chmod +x show.sh
+counterworks run --chip H100 -m sm__warps_active.avg -o same -- ./show.sh $'n\nl' $'it\'s \\n' $'\e]\377' '' '$x `y`' 2>told >/dev/null
+grep -o -- '-- ./show.sh.*' told
+eval "$(sed -n 's/^\$ \(counterworks capture\)/\1/p' told)" 2>/dev/null
+[ "$(head -n 2 words)" = "$(tail -n 2 words)" ] && [ "$(wc -l <words)" = 4 ] && echo 'the same words'
 echo '--- a program that fails leaves its capture'
 counterworks run -q --chip H100 -o failed -- sh -c 'exit 5' | head -n 1
 echo "exit ${PIPESTATUS[0]}"
