@@ -58,7 +58,7 @@ class _Request:
             self.kept.append(ffi.new("char[]", encode(_text(value))))
             setattr(self.struct, name, self.kept[-1])
         elif name in self.LISTS:
-            words = Words(value)
+            words = Words.of_metrics(value) if name == "metrics" else Words(value)
             words.put(getattr(self.struct, self.LISTS[name]))
             self.kept.append(words)
         else:
@@ -257,7 +257,7 @@ class Capture(Local):
         """Values and statuses of metrics on every range or sample: two arrays of metrics by rows.
 
         The fastest way to many values. `out`: such a pair of arrays of an earlier call, to write into."""
-        words = Words(self.metrics if metrics is None else metrics)
+        words = Words.of_metrics(self.metrics if metrics is None else metrics)
         shape = (words.count, self.row_count)
         values, statuses = (np.empty(shape), np.empty(shape, np.int8)) if out is None else out
         for array, kind in ((values, np.float64), (statuses, np.int8)):

@@ -127,7 +127,7 @@ class Chip(Local, collections.abc.Mapping):
         options.profiler = library.COUNTERWORKS_SAMPLES if samples else library.COUNTERWORKS_RANGES
         options.prefer = number_of(prefer, "COUNTERWORKS_", "preference")
         options.most_passes = most_passes
-        words = Words(metrics)
+        words = Words.of_metrics(metrics)
         return Plan(made(library.counterworks_plan_make, "counterworks_plan", library.counterworks_plan_free,
                          self._handle, words.array, words.count, options), self)
 
@@ -215,7 +215,7 @@ def _chip_of_node() -> Chip:
 
 
 def plan(of: Union[Chip, str], metrics: Union[str, Iterable[str]], **options: Any) -> Plan:
-    """Plans metrics by their full names: `of` is a Chip or its name.
+    """Plans metrics by their full names, a list or a text with commas: `of` is a Chip or its name.
 
     Options: `prefer` "whole", "passes" or "time"; `most_passes`; `samples` for sampling over time, in one pass.
 

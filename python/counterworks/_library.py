@@ -192,6 +192,16 @@ class Words:
         self.count = len(self.kept)
         self.array = ffi.new("const char *[]", self.kept) if self.kept else ffi.NULL
 
+    @classmethod
+    def of_metrics(cls, names: Union[str, bytes, Iterable[Union[str, bytes]], None]) -> Words:
+        """A list of names, or a text with commas between them, as the commands take it."""
+        if not isinstance(names, (str, bytes)):
+            return cls(names)
+        found = os.fsdecode(names).replace(",", " ").split()
+        if not found:
+            raise UsageError(f"found no metric in {names!r}, expected names with commas between them, or a list")
+        return cls(found)
+
     def put(self, names: Any) -> None:
         """Fills in a struct counterworks_names."""
         names.count, names.names = self.count, self.array

@@ -107,6 +107,18 @@ class Values(unittest.TestCase):
         values, _ = run.evaluate(metrics=names[:1] * 3)  # a row for each name
         np.testing.assert_array_equal(values, [values[0]] * 3)
 
+    def test_metrics_in_a_text_with_commas(self):
+        run, gh100 = cw.open(CAPTURES / "gemm.cwd"), cw.chip("GH100")
+        names = ["dram__bytes_read.sum", "dram__bytes_write.sum"]
+        for asked in ",".join(names), f" {names[0]},\n{names[1]}, ":
+            self.assertEqual(list(run.kernels(metrics=asked).table.metrics), names)
+            np.testing.assert_array_equal(run.evaluate(asked)[0], run.evaluate(names)[0])
+            for plan in cw.plan("GH100", asked), gh100.plan(asked):
+                self.assertEqual(list(plan.metrics), names)
+        for call in (lambda: run.kernels(metrics=" ,"), lambda: run.evaluate(""), lambda: gh100.plan(",")):
+            with self.assertRaisesRegex(cw.UsageError, "found no metric in ' ?,?', expected names"):
+                call()
+
     def test_a_name_is_taken_out_of_a_table(self):
         tables = [cw.open(CAPTURES / "transformer.cwd").kernels().table for _ in range(2)]
         name, column = list(tables[0].metrics)[0], list(tables[0].columns)[0]
