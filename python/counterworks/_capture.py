@@ -163,7 +163,7 @@ library_c = ffi.dlopen(None)
 
 
 class Capture(Local):
-    """A capture: made by open().
+    """A capture: made by open(). It holds its file until close(), or the end of a block: with open(...) as run.
 
     `chip` is the name of its chip, `profiler` "ranges", "samples", "pc_samples", "instructions" or "trace", `metrics`
     the metrics that its plan names, `complete` whether it came to its end, `passes` and `devices` their numbers."""
@@ -172,7 +172,7 @@ class Capture(Local):
     _ranks: Union[str, bytes, None] = None  # of open(), which may have read others, too
 
     def __init__(self, handle: Any, source: str, chip: Optional[Chip] = None) -> None:
-        self.handle = handle
+        self._handle = handle
         self.source = source
         info = ffi.new("struct counterworks_capture_info *", {"size": ffi.sizeof("struct counterworks_capture_info")})
         library.counterworks_capture_describe(handle, info)
@@ -184,11 +184,32 @@ class Capture(Local):
         self.metrics = [text(info.metrics[i]) for i in range(info.metric_count)]
         self._chip = chip
 
-    def __repr__(self) -> str:
-        return f"<counterworks.Capture {self.source}: {self.profiler} of {self.chip or 'no chip'}>"
+    @property
+    def handle(self) -> Any:
+        """The library's capture, which each view keeps for itself."""
+        if self._handle is None:
+            raise UsageError(f"found the capture {self.source} closed, expected an open one")
+        return self._handle
 
-    def _repr_html_(self) -> str:
+    def close(self) -> None:
+        """Closes the file. Views that were made before stay, and hold it."""
+        self._handle = None
+
+    def __enter__(self) -> Capture:
+        self.handle
+        return self
+
+    def __exit__(self, *_failed: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        kind = f"{self.profiler} of {self.chip or 'no chip'}" if self._handle is not None else "closed"
+        return f"<counterworks.Capture {self.source}: {kind}>"
+
+    def _repr_html_(self) -> Optional[str]:
         """The kernels with what limits each, the longest first; of samples, the rows."""
+        if self._handle is None:
+            return None
         shown, names = {"ranges": (self.advise, _LIMITS), "trace": (self.kernels, None)}.get(self.profiler, (self.view, None))
         heading = f"<p>{escape(self.source)}: {self.profiler} of {escape(self.chip or 'no chip')}</p>"
         return heading + shown().table._repr_html_(names)
@@ -207,11 +228,14 @@ class Capture(Local):
     def view(self, form: str = "TABLE", **request: Any) -> View:
         """A view of some rows: by="kernel", top=10, sort="share", filter=["share > 0.05"], metrics=[...],
         kernels=[...], ranges="0-9"... as the commands take them."""
-        asked = {name: value for name, value in request.items() if name != "kinds"}  # only tables have kinds
-        listed = (lambda: self.view("LIST", **asked)) if form == "TABLE" else None
-        return View(library.counterworks_view_open, (self.handle, self._chip_handle()),
-                    _Request(form, **_of_ranks(request, self)),
-                    self.source, (self, self._chip), listed)
+        asked, of = _of_ranks(request, self), (self.handle, self._chip_handle())
+
+        def view(form: str, asked: dict, listed: Optional[Callable[[], View]] = None) -> View:
+            return View(library.counterworks_view_open, of, _Request(form, **asked), self.source,
+                        (of, self, self._chip), listed)
+
+        plain = {name: value for name, value in asked.items() if name != "kinds"}  # only tables have kinds
+        return view(form, asked, (lambda: view("LIST", plain)) if form == "TABLE" else None)
 
     def kernels(self, **request: Any) -> View:
         """A row for each kernel, longest first."""
@@ -229,18 +253,21 @@ class Capture(Local):
         """What limits each kernel, and what to change: tables "kernels" and "findings". `least_gain`: leaves out findings
         that would save a smaller part of a kernel's time."""
         pc = None if samples is None else _opened(samples)
-        return View(library.counterworks_advise, (self.handle, self._chip_handle(), pc.handle if pc else ffi.NULL),
-                    _Request(least_gain=least_gain, **_of_ranks(request, self)), self.source, (self, self._chip, pc))
+        of = self.handle, self._chip_handle(), pc.handle if pc else ffi.NULL
+        return View(library.counterworks_advise, of, _Request(least_gain=least_gain, **_of_ranks(request, self)), self.source,
+                    (of, self, self._chip, pc))
 
     def explain(self, metric: str, range: Union[str, int, None] = None, **request: Any) -> View:
         """How a value came about, as text."""
-        return View(library.counterworks_explain, (self.handle, self._chip_handle(), encode(metric)),
-                    _Request(ranges=range, **_of_ranks(request, self)), self.source, (self, self._chip))
+        of = self.handle, self._chip_handle(), encode(metric)
+        return View(library.counterworks_explain, of, _Request(ranges=range, **_of_ranks(request, self)), self.source,
+                    (of, self, self._chip))
 
     def show(self) -> View:
         """What the capture holds, as text."""
+        of = (self.handle,)
         return View(lambda view, handle, _request, notices, error: library.counterworks_show(
-            view, handle, notices, error), (self.handle,), _Request(), self.source, self)
+            view, handle, notices, error), of, _Request(), self.source, (of, self))
 
     def report(self, path: Path, **request: Any) -> None:
         """Writes a page of HTML."""
@@ -337,7 +364,7 @@ def _compare(function: Callable, before: Union[Capture, Path], after: Union[Capt
     before, after = _opened(before), _opened(after)
     sides = _side(before), _side(after)
     return View(function, (*sides, *more), _Request(**_of_ranks(request, before, after)), f"{before.source} and {after.source}",
-                (before, after, before._chip, after._chip, sides))
+                (before, before.handle, after, after.handle, before._chip, after._chip, sides))
 
 
 def diff(before: Union[Capture, Path], after: Union[Capture, Path], **request: Any) -> View:
@@ -356,12 +383,11 @@ def join(trace: Union[Capture, Path], capture: Union[Capture, Path], samples: Un
     """A trace with the metrics of a capture of another run of the program."""
     trace, capture = _opened(trace), _opened(capture)
     pc = None if samples is None else _opened(samples)
+    of = trace.handle, capture.handle, capture._chip_handle(), pc.handle if pc else ffi.NULL
 
     def view(form: str, listed: Optional[Callable[[], View]] = None) -> View:
-        return View(library.counterworks_join,
-                    (trace.handle, capture.handle, capture._chip_handle(), pc.handle if pc else ffi.NULL),
-                    _Request(form, **_of_ranks(request, trace, capture)), trace.source,
-                    (trace, capture, pc, capture._chip), listed)
+        return View(library.counterworks_join, of, _Request(form, **_of_ranks(request, trace, capture)), trace.source,
+                    (of, trace, capture, pc, capture._chip), listed)
 
     return view("TABLE", lambda: view("LIST"))
 

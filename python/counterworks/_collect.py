@@ -58,7 +58,7 @@ class Session(Capture):
         raise AttributeError(f"found no {name!r} of a capture that is not complete, expected its block to end before")
 
     def __repr__(self) -> str:
-        return super().__repr__() if "handle" in vars(self) else f"<counterworks.Session of {self._kind}: {self.path}>"
+        return super().__repr__() if "_handle" in vars(self) else f"<counterworks.Session of {self._kind}: {self.path}>"
 
     def _plan(self) -> Optional[str]:
         """The path of the plan; None for kinds without counters, of which SASS metrics become an option."""
@@ -82,7 +82,7 @@ class Session(Capture):
         return path
 
     def __enter__(self) -> Session:
-        if self._session or "handle" in vars(self):
+        if self._session or "_handle" in vars(self):
             raise UsageError("found a second block of one capture, expected a capture for each block")
         plan, words = self._plan(), Words(self._arguments)
         texts = {name: ffi.new("char[]", encode(value)) for name, value in
@@ -118,7 +118,13 @@ class Session(Capture):
             self.__exit__(None, RuntimeError("the block did not end"), None)
 
     def _repr_html_(self) -> Optional[str]:
-        return super()._repr_html_() if "handle" in vars(self) else None
+        return super()._repr_html_() if "_handle" in vars(self) else None
+
+    def close(self) -> None:
+        """Closes the file, which is complete behind the block."""
+        if "_handle" not in vars(self):
+            raise UsageError("found a capture that is not complete, expected its block to end before")
+        super().close()
 
     def start(self) -> None:
         """Collects from here on. The block itself starts unless `started` is False."""

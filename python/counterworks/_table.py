@@ -50,7 +50,8 @@ class Table(Local):
     def __init__(self, view: View, index: int) -> None:
         info = ffi.new("struct counterworks_table *", {"size": ffi.sizeof("struct counterworks_table")})
         library.counterworks_view_table(view.handle, index, info)
-        self._view, self._index = view, index
+        self._handle, self._keep, self._source = view.handle, view._keep, view.source  # not the view: it keeps its tables
+        self._index = index
         self.name = text(info.name)
         self.row_count = info.row_count
         self.has_spread = bool(info.spread)
@@ -75,18 +76,18 @@ class Table(Local):
 
     def _column(self, i: int) -> Column:
         c = ffi.new("struct counterworks_column *", {"size": ffi.sizeof("struct counterworks_column")})
-        library.counterworks_view_column(self._view.handle, self._index, i, c)
+        library.counterworks_view_column(self._handle, self._index, i, c)
         return Column(text(c.name), text(c.unit), text(c.meaning), c.type, c.width, i)
 
     def _metric(self, i: int) -> Column:
         m = ffi.new("struct counterworks_view_metric_info *",
                     {"size": ffi.sizeof("struct counterworks_view_metric_info")})
-        library.counterworks_view_metric(self._view.handle, self._index, i, m)
+        library.counterworks_view_metric(self._handle, self._index, i, m)
         return Column(text(m.name), text(m.unit), text(m.description), number=i)
 
     def _read(self, first: int, count: int, **parts: Any) -> None:
         block = ffi.new("struct counterworks_block *", {"size": ffi.sizeof("struct counterworks_block"), **parts})
-        check(library.counterworks_view_read, self._view.handle, self._index, first, count, block)
+        check(library.counterworks_view_read, self._handle, self._index, first, count, block)
 
     def _read_column(self, name: str) -> np.ndarray:
         column = self.columns[name]
@@ -198,7 +199,7 @@ class Table(Local):
         for name, metric in self.metrics.items():
             variables[name] = ((row,), self[name].copy(), {**metric.attributes(), "ancillary_variables": name + "_status"})
             variables[name + "_status"] = ((row,), self.statuses(name).copy(), flags)
-        return xarray.Dataset(variables, attrs={"source": self._view.source})
+        return xarray.Dataset(variables, attrs={"source": self._source})
 
     def _repr_html_(self, names: Optional[Sequence[str]] = None, most: int = 20) -> str:
         """Rows of a page. `names`: of the columns, in their order; by default all but mangled names of functions. Long

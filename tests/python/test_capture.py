@@ -137,6 +137,11 @@ class Kinds(unittest.TestCase):
         with cw.capture(METRICS) as c:
             step(c)
         path, view = c.path, c.kernels()
+        c.close()
+        with self.assertRaisesRegex(cw.UsageError, "closed, expected an open one"):
+            c.kernels()
+        with self.assertRaisesRegex(cw.UsageError, "not complete, expected its block to end"):
+            cw.capture(METRICS).close()
         del c
         gc.collect()
         self.assertTrue(os.path.exists(path))  # the view needs it

@@ -417,6 +417,38 @@ class Mistakes(unittest.TestCase):
         for what in (kernels.to_dataframe(), kernels.to_xarray(), kernels.table.columns, chip["dram__bytes_read.sum"]):
             self.assertEqual(type(pickle.loads(pickle.dumps(what))), type(what))
 
+    def test_a_block_closes_the_file(self):
+        def held(path):
+            return sum(os.path.realpath(f"/proc/self/fd/{fd}") == str(path) for fd in os.listdir("/proc/self/fd"))
+
+        path = (CAPTURES / "gemm.cwd").resolve()
+        with cw.open(path) as run:
+            self.assertEqual(held(path), 1)
+            values = run.evaluate()[0]
+            view = run.kernels()
+            expected = str(view), str(run.advise()), str(run.show())
+            self.assertEqual(expected, (str(view), str(run.advise()), str(run.show())))
+        self.assertTrue(values.size)
+        self.assertEqual(str(view), expected[0])  # of a view of its own
+        del view
+        self.assertEqual(held(path), 0)
+        run.close()  # again
+        self.assertEqual((run.metrics != [], run._repr_html_()), (True, None))
+        self.assertIn("closed", repr(run))
+        with cw.open(CAPTURES / "h200_gemm.cwd") as other:
+            for call in (run.kernels, run.evaluate, run.advise, run.show, run.available, run.__enter__,
+                         lambda: run.explain("dram__bytes_read.sum"), lambda: cw.diff(other, run),
+                         lambda: other.advise(samples=run), lambda: run.report("none.html")):
+                with self.assertRaisesRegex(cw.UsageError, "found the capture .*gemm.cwd closed, expected an open one"):
+                    call()
+            changed = cw.diff(other, path)
+        self.assertIn("gemm", str(changed))
+        with self.assertRaises(ZeroDivisionError), cw.open(path) as run:
+            1 / 0
+        self.assertEqual(held(path), 1)  # of `changed`
+        del changed
+        self.assertEqual(held(path), 0)
+
     def test_views_outlive_names(self):
         view = cw.open(CAPTURES / "gemm.cwd").kernels()
         gc.collect()
