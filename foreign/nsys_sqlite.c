@@ -3,11 +3,15 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "foreign/trace_maker.h"
 
@@ -515,10 +519,43 @@ static bool open_place(struct reading *r, const char *place)
     return false;
 }
 
-/* Opens a file in place, and data without a name in memory. */
+/* Whether the file holds transactions: an ended rollback journal may stay, empty or with zeros for a header. */
+static bool holds_changes(const char *path)
+{
+    char first = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno == EACCES;
+    const bool holds = read(fd, &first, 1) == 1 && first;
+    close(fd);
+    return holds;
+}
+
+/* Refuses a database that is half of its data. SQLite itself would write into the folder to join the halves. */
+static void refuse_unfinished(struct reading *r)
+{
+    static const char *const ends[] = {"-wal", "-journal"};
+    char link[64], path[PATH_MAX + 16];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", r->input->fd);
+    const ssize_t length = r->input->is_open ? readlink(link, path, PATH_MAX) : -1;
+    for (size_t i = 0; length > 0 && r->status == CW_OK && i < sizeof ends / sizeof *ends; i++) {
+        snprintf(path + length, sizeof path - (size_t)length, "%s", ends[i]);
+        if (holds_changes(path))
+            r->status =
+                cw_error_set(r->err, CW_ERR_INPUT,
+                             "%s: found a database that has a part of its data in its %s file, expected all in one "
+                             "file: end the program that writes it, or open it once: sqlite3 FILE .tables",
+                             r->input->name, ends[i]);
+    }
+}
+
+/* Opens a file in place, without its locks and whatever its name, and data without a name in memory. */
 static void open_database(struct reading *r, struct cw_input *copy)
 {
     char place[64];
+    refuse_unfinished(r);
+    if (r->status != CW_OK)
+        return;
     snprintf(place, sizeof place, "file:/proc/self/fd/%d?immutable=1", r->input->fd);
     if (!r->input->bytes && open_place(r, place)) {
         confine(r);

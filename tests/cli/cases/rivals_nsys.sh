@@ -22,3 +22,32 @@ INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (1000, 2000, 0, 7, 1, 1
 CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (cbid INTEGER, start INTEGER, end INTEGER, processId INTEGER, threadId INTEGER, correlationId INTEGER, returnValue INTEGER);
 INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (211, 900, 950, 1, 1, 1, 0);"
 metric-eval nvprof.sqlite; echo "status $?"
+echo == a database whose last transactions are in a file beside it
+half() { # FILE MODE: a program dies in a transaction, or behind it in WAL mode
+    sqlite3 "$1" <"$SOURCE/tests/foreign/nsys.sql"
+    python3 - "$@" <<'PYTHON'
+import os, sqlite3, sys
+c = sqlite3.connect(sys.argv[1], isolation_level=None)
+table = "CUPTI_ACTIVITY_KIND_KERNEL"
+c.execute(f"PRAGMA journal_mode={sys.argv[2]}")
+for doubled in range(10):
+    c.execute(f"INSERT INTO {table} SELECT * FROM {table}")
+if sys.argv[2] != "WAL":
+    c.execute("PRAGMA cache_size=5")
+    c.execute("BEGIN")
+    c.execute(f"UPDATE {table} SET end=end+40000")
+os._exit(0)
+PYTHON
+}
+mkdir of real
+for mode in WAL DELETE PERSIST; do
+    half of/$mode.sqlite $mode; ln -s ../of/$mode.sqlite real/link.sqlite
+    for file in of/$mode.sqlite real/link.sqlite; do metric-eval $file -q; echo "status $?"; done
+    metric-eval - -q <of/$mode.sqlite
+    sqlite3 of/$mode.sqlite .tables >/dev/null
+    echo "$(metric-eval of/$mode.sqlite -q --kind kernel --csv - | tail -n +2 | wc -l) kernels, sqlite3 has $(sqlite3 of/$mode.sqlite "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")"
+    rm real/link.sqlite
+done
+ls of
+sqlite3 of/PERSIST.sqlite "PRAGMA journal_mode = PERSIST; DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid > 2"
+[ -s of/PERSIST.sqlite-journal ] && metric-eval of/PERSIST.sqlite -q --kind kernel --csv - | wc -l
