@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "image/counter_data.h"
 #include "image/data_chunks.h"
+#include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/fact.h"
 #include "metricdb/metric.h"
@@ -49,6 +50,7 @@ struct text {
 
 struct device {
     uint32_t number, count;
+    const char *chip;
     struct cw_pair pairs[64];
     bool written;
 };
@@ -66,12 +68,14 @@ struct table {
     const char **cells;   /* of the line */
     size_t cell_count, cell_room;
     size_t column[HEADS], column_count; /* SIZE_MAX: there is none */
+    size_t product;                     /* the column of its name; SIZE_MAX: there is none */
     bool is_long;                       /* a line for each value */
     struct column *columns;
     struct metric *metrics; /* each name once */
     size_t metric_count, metric_room;
     struct cw_hash_table names;
-    const struct cw_chip *chip;
+    const struct cw_chip *chip; /* of all launches */
+    const char *chip_file, *capability;
     struct cw_schema schema;
     struct cw_spool spool;
     /* the launch at hand */
@@ -378,35 +382,43 @@ static enum cw_status begin(struct table *t)
 }
 
 /* Finds the chip by the name of its product, else by the compute capability: "9.0" is sm_90. */
-static enum cw_status find_chip(struct table *t, const char *product)
+static enum cw_status find_chip(const struct table *t, const char **file, const char **chip)
 {
-    const char *capability = head_cell(t, CAPABILITY), *dot = strchr(capability, '.');
+    const char *product = cell(t, t->product), *capability = head_cell(t, CAPABILITY), *dot = strchr(capability, '.');
     char name[64];
     snprintf(name, sizeof name, "sm_%.*s%.16s", dot ? (int)(dot - capability) % 16 : 16, capability,
              dot ? dot + 1 : "");
-    if (*product && cw_chip_load(&t->chip, NULL, product, t->arena, NULL) == CW_OK)
+    if (*product && cw_chip_file_find(file, chip, NULL, product, t->arena, NULL) == CW_OK)
         return CW_OK;
-    if (cw_chip_load(&t->chip, NULL, name, t->arena, NULL) == CW_OK)
+    if (cw_chip_file_find(file, chip, NULL, name, t->arena, NULL) == CW_OK)
         return CW_OK;
     return cw_error_at(t->err, CW_ERR_UNSUPPORTED, t->input->name, t->row, 1,
                        "found the compute capability '%.16s', expected one of a chip in the database", capability);
 }
 
+static enum cw_status load_chip(struct table *t)
+{
+    const char *chip;
+    CW_TRY(find_chip(t, &t->chip_file, &chip));
+    t->capability = cw_arena_strdup(t->arena, head_cell(t, CAPABILITY));
+    return t->capability ? cw_chip_load(&t->chip, NULL, chip, t->arena, t->err) : cw_error_nomem(t->err);
+}
+
 static enum cw_status collect_names(struct table *t)
 {
     bool is_new;
-    size_t product = SIZE_MAX;
+    t->product = SIZE_MAX;
     CW_TRY(begin(t));
     CW_TRY(find_heads(t));
     for (size_t i = 0; i < t->cell_count && !t->is_long; i++) {
-        product = strcmp(t->cells[i], DISPLAY_NAME) == 0 ? i : product;
+        t->product = strcmp(t->cells[i], DISPLAY_NAME) == 0 ? i : t->product;
         if (!metric_of(t, t->cells[i], &is_new))
             return cw_error_nomem(t->err);
     }
     do {
         CW_TRY(take_values(t));
         if (!t->chip && *head_cell(t, ID))
-            CW_TRY(find_chip(t, cell(t, product)));
+            CW_TRY(load_chip(t));
         if (t->is_long && t->cell_count && !metric_of(t, head_cell(t, METRIC), &is_new))
             return cw_error_nomem(t->err);
     } while (t->cell_count);
@@ -506,7 +518,7 @@ static enum cw_status write_device(struct table *t, struct device *about)
         facts[i] = (struct cw_device_facts){.peak = {NAN, NAN, NAN, NAN}};
     if (!cw_pair_find(about->pairs, about->count, "name"))
         about->pairs[about->count++] = (struct cw_pair){"name", "unknown"};
-    about->pairs[about->count++] = (struct cw_pair){"chip", t->chip->name};
+    about->pairs[about->count++] = (struct cw_pair){"chip", about->chip};
     about->pairs[about->count++] = (struct cw_pair){"backend", "ncu"};
     about->pairs[about->count++] = (struct cw_pair){"simulated", "no"};
     device.attribute_count = about->count;
@@ -540,6 +552,26 @@ static uint32_t process_of(const struct table *t)
     return process <= UINT32_MAX ? (uint32_t)process : 0;
 }
 
+/* Adds the device of the launch at hand, unless it is known. Refuses other metrics than those of the schema's chip. */
+static enum cw_status add_device(struct table *t)
+{
+    const char *file = t->chip_file, *chip = NULL;
+    const bool is_new = !device_of(t, t->range.device), alike = strcmp(t->capability, head_cell(t, CAPABILITY)) == 0;
+    if (is_new || !alike)
+        CW_TRY(find_chip(t, &file, &chip));
+    if (!alike || strcmp(file, t->chip_file) != 0)
+        return cw_error_at(
+            t->err, CW_ERR_UNSUPPORTED, t->input->name, t->row, 1,
+            "found a launch on %s behind ones on %s, expected one chip: make a file of the lines of each "
+            "chip",
+            chip, t->chip->name);
+    if (is_new && t->device_count == MOST_DEVICES)
+        return fail(t, "more than 256 devices", "no more");
+    if (is_new)
+        t->devices[t->device_count++] = (struct device){.number = t->range.device, .chip = chip};
+    return CW_OK;
+}
+
 static enum cw_status begin_launch(struct table *t)
 {
     const uint64_t device = whole(head_cell(t, DEVICE));
@@ -557,11 +589,7 @@ static enum cw_status begin_launch(struct table *t)
         return cw_error_nomem(t->err);
     read_sizes(t->range.block, head_cell(t, BLOCK));
     read_sizes(t->range.grid, head_cell(t, GRID));
-    if (!device_of(t, t->range.device)) {
-        if (t->device_count == MOST_DEVICES)
-            return fail(t, "more than 256 devices", "no more");
-        t->devices[t->device_count++] = (struct device){.number = t->range.device};
-    }
+    CW_TRY(add_device(t));
     t->duration = NAN;
     memset(t->values, 0, t->schema.counter_count * sizeof *t->values);
     for (uint32_t i = 0; i < t->schema.fact_count; i++)

@@ -41,3 +41,14 @@ echo == the details page has words in place of names
 details() { value 0 99 Duration us 12.4; value 0 99 "SM Frequency" Ghz 1.4; }
 { long; details; value 0 99 "" "" ""; } >details.csv; metric-eval details.csv -q --all; echo "status $?"
 { long; details; value 0 99 dram__bytes_read.sum byte 1; } >both.csv; metric-eval both.csv --by range --csv both.out && columns both.csv dram__bytes_read.sum
+echo == GPUs of several chips
+on() { value "$1" 99 dram__bytes_read.sum byte 1 | sed "s/\"0\",\"9.0\"/\"$2\",\"$3\"/"; } # ID DEVICE CC
+{ long; on 0 0 9.0; on 1 1 8.0; } >chips.csv; metric-eval chips.csv -q; echo "status $?"
+{ long; on 0 0 9.0; on 1 0 8.0; } >hosts.csv; metric-eval hosts.csv -q; echo "status $?"
+gpus() { # PRODUCT..: a launch on a GPU of each, all of one compute capability
+    printf '%s,"device__attribute_display_name","dram__bytes_read.sum"\n"","","","","","","","","","","","","byte"\n' "$heads"
+    local device=0
+    for product; do launch $device 99 | sed "s/\"0\",\"9.0\"/\"$device\",\"7.5\"/"; echo ",\"$product\",\"1\""; device=$((device + 1)); done
+}
+gpus "NVIDIA RTX 8000" "Tesla T4" >same.csv; metric-eval show same.csv | grep -E "^chip|^  (name|chip)"
+gpus "NVIDIA RTX 8000" "GeForce GTX 1650" >split.csv; metric-eval split.csv -q; echo "status $?"
