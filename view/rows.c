@@ -77,7 +77,7 @@ enum cw_status cw_rows_make(struct cw_output_rows *rows, struct cw_groups *group
     CW_TRY(cw_view_keep(&keep, in, false));
     CW_TRY(
         group(groups, in, by, each ? NULL : keep, times && many && !in->request->sort && !in->request->filters.count));
-    const bool untimed = !each && by != CW_BY_FOLD && !(groups->total > 0);
+    const bool untimed = !each && by != CW_BY_FOLD && !cw_groups_are_timed(groups);
     return cw_rows_choose(rows, groups, each ? keep : NULL, in, untimed ? "launches" : NULL, top);
 }
 

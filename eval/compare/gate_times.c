@@ -20,7 +20,7 @@ static void take_range(struct launch_times *to, uint32_t at, const struct cw_ran
     double sum = 0;
     bool counted = false;
     for (uint32_t p = 0; p < passes; p++)
-        if (range->durations[p] > 0) {
+        if (range->durations[p] >= 0) {
             scratch[count++] = range->durations[p];
             sum += range->durations[p];
             counted = counted || range->durations[p] == known;

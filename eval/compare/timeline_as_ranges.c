@@ -67,7 +67,7 @@ static bool add_range(struct making *m, const struct cw_key *key, uint64_t start
     }
     m->first_ns = !m->first_ns || start < m->first_ns ? start : m->first_ns;
     m->numbers[m->count] = number;
-    m->durations[m->count++] = one_pass && end > start ? (double)(end - start) : NAN;
+    m->durations[m->count++] = one_pass && end >= start ? (double)(end - start) : NAN;
     return true;
 }
 

@@ -97,7 +97,7 @@ static void put_whole(const struct cw_output_rows *rows, FILE *out)
     const uint32_t passes = groups->data.schema.pass_count;
     char text[CW_TIME_TEXT_SIZE];
     put_counts(rows, out);
-    if (groups->total > 0) {
+    if (cw_groups_are_timed(groups)) {
         cw_terminal_time(groups->total, text);
         cw_text_print(out, ", %s of", text);
         if (cw_groups_are_part(groups))
@@ -130,7 +130,7 @@ static void put_summary(const struct cw_output_rows *rows, unsigned width, FILE 
     put_devices(groups, out);
     put_lines(rows, width, out);
     cw_capture_put_filters(&groups->data, out);
-    if (!(groups->total > 0) && groups->count)
+    if (groups->count && !cw_groups_are_timed(groups))
         fputs("No time was collected, so they are sorted by their number.\n", out);
     if (groups->nested)
         cw_text_print(
@@ -359,7 +359,7 @@ struct form {
 static struct cw_output_table lay_out(struct list *l, struct form form)
 {
     const struct cw_output_rows *rows = l->rows;
-    const bool timed = rows->groups->total > 0;
+    const bool timed = cw_groups_are_timed(rows->groups);
     l->column_count = l->shown_count = 0;
     if (rows->groups->by == CW_BY_RANGE)
         add_column(l, "number", offsetof(struct line, range), true);

@@ -59,6 +59,11 @@ bool cw_groups_are_of_launches(const struct cw_groups *groups)
     return groups->data.range_count && cw_launch_of(&groups->data, 0)->kernel[0];
 }
 
+bool cw_groups_are_timed(const struct cw_groups *groups)
+{
+    return groups->count && !isnan(groups->total);
+}
+
 /* Both are sums of the same times, in another order. */
 bool cw_groups_are_part(const struct cw_groups *groups)
 {

@@ -430,7 +430,7 @@ static double shortest_pass(const struct cw_range *range, uint32_t pass_count)
 {
     double least = NAN;
     for (uint32_t i = 0; i < pass_count; i++)
-        if (range->durations[i] > 0)
+        if (range->durations[i] >= 0)
             least = fmin(least, range->durations[i]);
     return least;
 }

@@ -141,6 +141,8 @@ bool cw_group_is_partly_timed(const struct cw_group *group);
 bool cw_group_is_partly_used(const struct cw_group *group);
 /* Whether these are groups of launches, and not of user ranges, which have no kernel but a name. */
 bool cw_groups_are_of_launches(const struct cw_groups *groups);
+/* Whether the time of any range is known. */
+bool cw_groups_are_timed(const struct cw_groups *groups);
 /* Whether the groups take less than the whole time. */
 bool cw_groups_are_part(const struct cw_groups *groups);
 

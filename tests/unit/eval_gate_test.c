@@ -875,21 +875,25 @@ static void expect_time(const struct cw_gate_time *t, double mean, double median
 
 Test(eval_gate, times_of_launches_and_passes)
 {
-    static const double durations[][3] = {{10, NAN, 30}, {9, 5, 7}, {1, 2, 3}, {0, -1, 4}, {NAN, NAN, NAN}};
-    static const double known[] = {30, 7, 100, 4, NAN};
-    static const uint32_t indices[] = {0, 1, 2, 4, 3, 4};
-    struct cw_range ranges[5] = {0};
-    const struct cw_group items[] = {
-        {.count = 4, .ranges = indices}, {.count = 1, .ranges = indices + 4}, {.count = 1, .ranges = indices + 5}};
+    static const double durations[][3] = {{10, NAN, 30}, {9, 5, 7},       {1, 2, 3},
+                                          {NAN, -1, 4},  {NAN, NAN, NAN}, {0, 0, NAN}};
+    static const double known[] = {30, 7, 100, 4, NAN, 0};
+    static const uint32_t indices[] = {0, 1, 2, 4, 3, 4, 5};
+    struct cw_range ranges[6] = {0};
+    const struct cw_group items[] = {{.count = 4, .ranges = indices},
+                                     {.count = 1, .ranges = indices + 4},
+                                     {.count = 1, .ranges = indices + 5},
+                                     {.count = 1, .ranges = indices + 6}};
     struct cw_gate_time *times;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         ranges[i] = (struct cw_range){.name = "", .kernel = "", .durations = durations[i]};
-    const struct cw_counter_data of = {.schema.pass_count = 3, .range_count = 5, .ranges = ranges};
-    struct cw_side side = {.groups = {.count = 3, .items = items, .durations = known}, .runs = 1, .data = &of};
+    const struct cw_counter_data of = {.schema.pass_count = 3, .range_count = 6, .ranges = ranges};
+    struct cw_side side = {.groups = {.count = 4, .items = items, .durations = known}, .runs = 1, .data = &of};
     cr_assert(cw_gate_times_make(&times, &side, arena, &err) == CW_OK);
     expect_time(&times[0], 127 / 3.0, 20, 5, 6);
     expect_time(&times[1], 4, 4, 4, 1);
     expect_time(&times[2], NAN, NAN, NAN, 0);
+    expect_time(&times[3], 0, 0, 0, 2);
     side.runs = 2; /* 10 to 30 and 5 to 9 in the first, 100 alone in the second */
     cr_assert(cw_gate_times_make(&times, &side, arena, &err) == CW_OK);
     expect_time(&times[0], (13.5 + 100) / 2, (13.5 + 100) / 2, (5.0 + 100) / 2, 1);

@@ -305,7 +305,7 @@ Test(eval_output, list_of_kernels)
 Test(eval_output, list_without_a_time)
 {
     for (int i = 0; i < SAMPLE_RANGES; i++)
-        set_value(TIME, i, 0);
+        set_form(TIME, i, CW_FORM_OVERFLOW);
     make_rows(CW_BY_RANGE);
     char *text = text_of(write_table);
     cr_expect(strstr(text, "No time was collected, so they are sorted by their number.\n"), "%s", text);

@@ -61,3 +61,13 @@ done
 metric-eval both.json -q -o both.h5 && h5dump -d /timeline/kernel/grid_x -d /timeline/kernel/registers_per_thread -y both.h5 | grep -A1 "^   DATA {"
 metric-eval export both.json -o both.chrome.json -q && grep "\"kernel\"" both.chrome.json
 metric-eval both.json -q --report both.html --force && grep -o '"shape":[^}]*' both.html
+echo "== a time of 0 ns is known"
+kernels 1700000000000000 0 1700000000000009 0 >none.json
+kernels 1700000000000000 0.5 1700000000000009 0 >some.json
+kernels 0 0 0 0 >unknown.json
+metric-eval diff none.json some.json --format json | grep -o '"launch_ns".*'
+for file in none unknown; do metric-eval diff $file.json some.json | grep -E "^A|^time"; done
+metrics 0 0 >none.csv
+metric-eval none.csv -q -o groups.csv --by kernel && cut -d, -f4-9 groups.csv
+metric-eval none.csv | sed -n 2p
+metric-eval gate --learn none.csv none.csv none.csv -o gate.yaml && metrics 5 0 >more.csv && metric-eval gate none.csv more.csv --rules gate.yaml 2>/dev/null | grep -B1 allowed
