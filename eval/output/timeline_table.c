@@ -656,7 +656,7 @@ struct cw_group_row cw_timeline_group_row(const struct cw_timeline_groups *group
                                  .nodes = g->nodes,
                                  .other_thread = g->other_thread,
                                  .total = g->total,
-                                 .share = groups->total > 0 ? g->total / groups->total : 0,
+                                 .share = groups->total > 0 ? g->total / groups->total : NAN,
                                  .mean = mean,
                                  .median = g->middle,
                                  .least = ran ? g->least : NAN,

@@ -48,9 +48,7 @@ static bool is_unknown(const struct cw_timeline_groups *groups, const struct cw_
                        const struct cw_group_row *row)
 {
     const size_t at = c->column.offset;
-    return isnan(cw_group_column_value(c, row)) ||
-           (at == offsetof(struct cw_group_row, share) && !(groups->total > 0)) ||
-           (at == offsetof(struct cw_group_row, ranges) && !row->ranges) ||
+    return isnan(cw_group_column_value(c, row)) || (at == offsetof(struct cw_group_row, ranges) && !row->ranges) ||
            (at == offsetof(struct cw_group_row, nodes) && !row->nodes) ||
            (at == offsetof(struct cw_group_row, launches) && groups->by == CW_TIMELINE_BY_GRAPH && !row->nodes);
 }
@@ -59,10 +57,10 @@ static void fill_cell(const struct cw_timeline_groups *groups, const struct cw_g
                       const struct cw_group_row *row, struct cw_text_lines *l)
 {
     char text[CW_TIME_TEXT_SIZE];
-    if (!c) {
-        cw_cell_amount(l, row->total > 0 ? row->bytes / (row->total / 1e9) : 0, "bytes/s");
-    } else if (is_unknown(groups, c, row)) {
+    if (c ? is_unknown(groups, c, row) : !(row->total > 0)) {
         cw_cell_none(l);
+    } else if (!c) {
+        cw_cell_amount(l, row->bytes / (row->total / 1e9), "bytes/s");
     } else {
         cw_cell_put(l, cw_group_column_text(c, row, text), cw_group_column_value(c, row));
     }

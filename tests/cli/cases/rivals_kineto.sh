@@ -79,3 +79,11 @@ done
 file "${copies[@]}" >memory.json
 rows memory.json copy | cut -d, -f5-
 rows memory.json memset | cut -d, -f3-
+echo == copies and kernels of 0 ns have no bandwidth and no share
+copy() { printf '"cat": "gpu_memcpy", "name": "Memcpy %s (Pinned -> Device)", "ts": 1000, "dur": %s, "args": {"device": 0, "stream": 7, "bytes": 4096}' "$1" "$2"; }
+file "$(copy HtoD 0)" "$(copy HtoA 2)" >brief.json
+metric-eval brief.json -q --by copy
+file "$(copy HtoD 0)" >none.json
+metric-eval none.json -q --by copy
+metric-eval none.json -q --by copy --csv - | cut -d, -f1-6
+metric-eval none.json -q --by copy --json - | grep -o "\"share\": [^,]*"
