@@ -529,7 +529,8 @@ static uint32_t process_of(struct scan *s, const struct category *c, const json_
         pid = cw_pids_find(&s->pids, pid_text(event, room), correlation);
         s->unowned += !pid;
     }
-    return named_process(s, cw_trace_maker_process(s->m, cw_pids_number_of(&s->pids, pid)), pid);
+    const uint32_t number = cw_pids_number_of(&s->pids, pid);
+    return named_process(s, cw_trace_maker_process(s->m, number, number), pid);
 }
 
 static void take_event(struct scan *s, const json_t *of)
@@ -677,7 +678,7 @@ static void begin(struct scan *s)
     if (!s->m)
         s->status = CW_ERR_NOMEM;
     else if (!s->several)
-        cw_trace_maker_process(s->m, 0);
+        cw_trace_maker_process(s->m, 0, 0);
 }
 
 /* What is known of an event may stand behind it: JSON has no order, and a file of several processes says whose events

@@ -28,7 +28,7 @@ enum reads {
     MEMORY,    /* id in ENUM_CUDA_MEM_KIND, else number of nsys */
     WAIT,      /* number of CUPTI */
     NVTX,      /* type of an event of NVTX */
-    PROCESS,   /* bits 24 to 47 are the process */
+    PROCESS,   /* bits 24 to 47 are the process, above them the VM and the hardware */
     THREAD,    /* the same, and the lowest 24 are the thread */
 };
 
@@ -133,6 +133,10 @@ struct remembered {
     bool driver;   /* the name of a call of the driver */
 };
 
+struct device { /* of all processes with this number */
+    uint32_t pid, number, gpu;
+};
+
 struct reading {
     sqlite3 *db;
     const struct cw_input *input;
@@ -144,7 +148,10 @@ struct reading {
     uint64_t ops_left; /* thousands of steps of SQLite's machine */
     char memory[MOST_MEMORY_KINDS][MEMORY_WORD];
     struct remembered *remembered;
-    bool driver; /* the row at hand is a call of the driver */
+    struct device *devices;
+    size_t device_count, device_room;
+    uint32_t process_count; /* processes that have their devices */
+    bool driver;            /* the row at hand is a call of the driver */
 };
 
 /* ---- SQLite, loaded when the first database is read -------------------------------------------------------------- */
@@ -348,9 +355,18 @@ static void put_times(const struct reading *r, const struct table *t, sqlite3_st
     }
 }
 
-static uint32_t process_of(int64_t global)
+/* Finds the process of a thread or process of nsys. */
+static uint32_t process_of(struct reading *r, int64_t global)
 {
-    return (uint32_t)((uint64_t)global >> 24 & 0xffffff);
+    const uint64_t key = (uint64_t)global >> 24;
+    const uint32_t pid = key & 0xffffff, process = cw_trace_maker_process(r->m, key, pid);
+    if (process < r->process_count)
+        return process;
+    for (size_t i = 0; i < r->device_count; i++)
+        if (r->devices[i].pid == pid)
+            cw_trace_maker_device(r->m, process, r->devices[i].number, r->devices[i].gpu);
+    r->process_count = process + 1;
+    return process;
 }
 
 /* Reads the process of a row, which the texts of its other columns need. */
@@ -360,7 +376,7 @@ static uint32_t find_process(struct reading *r, const struct table *t, sqlite3_s
     for (int i = 0; t->columns[i].name; i++)
         if (t->columns[i].reads == PROCESS || (t->columns[i].reads == THREAD && t->columns[i].field == CW_FIELD_THREAD))
             global = sqlite.sqlite3_column_int64(s, i);
-    return cw_trace_maker_process(r->m, process_of(global));
+    return process_of(r, global);
 }
 
 /* The types of ranges of NVTX; marks and others have no end. */
@@ -456,9 +472,15 @@ static void take_gpu(struct reading *r, sqlite3_stmt *s)
 
 static void take_device(struct reading *r, sqlite3_stmt *s)
 {
-    const uint32_t process = cw_trace_maker_process(r->m, (uint32_t)sqlite.sqlite3_column_int64(s, 2));
-    cw_trace_maker_device(r->m, process, (uint32_t)sqlite.sqlite3_column_int64(s, 1),
-                          (uint32_t)sqlite.sqlite3_column_int64(s, 0));
+    struct device *grown = cw_grown(r->devices, &r->device_room, r->device_count, sizeof *grown);
+    if (!grown) {
+        r->status = cw_error_nomem(r->err);
+        return;
+    }
+    r->devices = grown;
+    grown[r->device_count++] = (struct device){.gpu = (uint32_t)sqlite.sqlite3_column_int64(s, 0),
+                                               .number = (uint32_t)sqlite.sqlite3_column_int64(s, 1),
+                                               .pid = (uint32_t)sqlite.sqlite3_column_int64(s, 2)};
 }
 
 static void take_memory_kind(struct reading *r, sqlite3_stmt *s)
@@ -596,6 +618,7 @@ enum cw_status cw_nsys_read(struct cw_input *made, const struct cw_input *input,
     sqlite.sqlite3_close_v2(r.db);
     cw_trace_maker_free(r.m);
     free(r.remembered);
+    free(r.devices);
     cw_bytes_free(&copy.own);
     return r.status;
 }

@@ -26,6 +26,7 @@ struct shape {
 };
 
 struct process {
+    uint64_t key;
     struct cw_trace_process about;
     struct cw_pair attributes[MOST_ATTRIBUTES];
     struct cw_trace_device *devices;
@@ -182,12 +183,12 @@ static bool add_text(struct process *p, const char *text)
     return true;
 }
 
-uint32_t cw_trace_maker_process(struct cw_trace_maker *m, uint32_t pid)
+uint32_t cw_trace_maker_process(struct cw_trace_maker *m, uint64_t key, uint32_t pid)
 {
-    if (m->last < m->process_count && m->processes[m->last]->about.pid == pid)
+    if (m->last < m->process_count && m->processes[m->last]->key == key)
         return m->last;
     for (m->last = 0; m->last < m->process_count; m->last++)
-        if (m->processes[m->last]->about.pid == pid)
+        if (m->processes[m->last]->key == key)
             return m->last;
     m->last = 0;
     if (m->process_count == MOST_PROCESSES && m->status == CW_OK)
@@ -202,6 +203,7 @@ uint32_t cw_trace_maker_process(struct cw_trace_maker *m, uint32_t pid)
         fail_memory(m);
         return 0;
     }
+    p->key = key;
     p->about = (struct cw_trace_process){.pid = pid, .attributes = p->attributes, .devices = p->devices};
     p->text_written = 1;
     m->processes[m->process_count] = p;

@@ -21,8 +21,8 @@ bool cw_trace_maker_failed(const struct cw_trace_maker *m);
 /* Describes a GPU of the node, before rows name it. The maker adds its chip, by its product's name or its compute
  * capability. Later calls for the same GPU do nothing. */
 void cw_trace_maker_gpu(struct cw_trace_maker *m, uint32_t gpu, const struct cw_pair *attributes, uint32_t count);
-/* Returns the process with this number, made if necessary. */
-uint32_t cw_trace_maker_process(struct cw_trace_maker *m, uint32_t pid);
+/* Returns the process of this key, made with its number if necessary. Processes of several hosts may share a number. */
+uint32_t cw_trace_maker_process(struct cw_trace_maker *m, uint64_t key, uint32_t pid);
 /* Changes the number of a process. */
 void cw_trace_maker_pid(struct cw_trace_maker *m, uint32_t process, uint32_t pid);
 /* Adds an attribute of a process. */

@@ -29,6 +29,7 @@ half() { # FILE MODE: a program dies in a transaction, or behind it in WAL mode
 import os, sqlite3, sys
 c = sqlite3.connect(sys.argv[1], isolation_level=None)
 table = "CUPTI_ACTIVITY_KIND_KERNEL"
+c.execute("PRAGMA synchronous=OFF")
 c.execute(f"PRAGMA journal_mode={sys.argv[2]}")
 for doubled in range(10):
     c.execute(f"INSERT INTO {table} SELECT * FROM {table}")
@@ -51,3 +52,12 @@ done
 ls of
 sqlite3 of/PERSIST.sqlite "PRAGMA journal_mode = PERSIST; DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid > 2"
 [ -s of/PERSIST.sqlite-journal ] && metric-eval of/PERSIST.sqlite -q --kind kernel --csv - | wc -l
+echo == processes of one number on two hosts, and in two virtual machines
+{ cat "$SOURCE/tests/foreign/nsys.sql"; for bit in 48 56; do for table in KERNEL MEMCPY; do
+      echo "CREATE TEMPORARY TABLE t AS SELECT * FROM CUPTI_ACTIVITY_KIND_$table WHERE globalPid >> 48 = 0;
+UPDATE t SET globalPid = globalPid + (1 << $bit), start = start + 1000 * $bit, end = end + 1000 * $bit;
+INSERT INTO CUPTI_ACTIVITY_KIND_$table SELECT * FROM t; DROP TABLE t;"
+  done; done; } | sqlite3 hosts.sqlite
+metric-eval hosts.sqlite -q --by process
+metric-eval show hosts.sqlite | grep -E "^(process|device)"
+metric-eval hosts.sqlite -q --kind copy --csv - | cut -d, -f1-5,11
