@@ -432,6 +432,12 @@ static void put_times(const struct scan *s, struct event *e, const json_t *of)
     e->row[CW_FIELD_END] = (uint64_t)sum_of(from, length);
 }
 
+static void put_graph(struct scan *s, struct event *e)
+{
+    (void)s;
+    put_place(e);
+}
+
 static void put_call(struct scan *s, struct event *e)
 {
     put_text(s, e, CW_FIELD_NAME, e->name);
@@ -459,6 +465,7 @@ static const struct category {
     {"cuda_driver", CW_TRACE_DRIVER, true, put_call},
     {"cpu_op", CW_TRACE_NVTX_RANGE, true, put_range},
     {"user_annotation", CW_TRACE_NVTX_RANGE, true, put_range},
+    {"graph_launch", CW_TRACE_GRAPH, false, put_graph}, /* of an export of ours */
     {"memcpy", CW_TRACE_COPY, false, put_copy},
     {"memset", CW_TRACE_MEMSET, false, put_memset},
     {"runtime", CW_TRACE_RUNTIME, true, put_call},
@@ -526,7 +533,9 @@ static uint32_t process_of(struct scan *s, const struct category *c, const json_
     if (!s->several)
         return only_process(s, pid);
     if (!c->of_host) {
-        pid = cw_pids_find(&s->pids, pid_text(event, room), correlation);
+        const json_t *args = json_object_get(event, "args");
+        const uint64_t device = whole(args, json_object_get(args, "inDevice") ? "inDevice" : "device");
+        pid = cw_pids_find(&s->pids, pid_text(event, room), device, correlation);
         s->unowned += !pid;
     }
     const uint32_t number = cw_pids_number_of(&s->pids, pid);
@@ -542,8 +551,9 @@ static void take_event(struct scan *s, const json_t *of)
     cw_made_row_begin(e.row);
     put_times(s, &e, of);
     e.row[CW_FIELD_CORRELATION] = whole(e.args, "correlation");
+    const bool beside = json_object_get(e.args, "thread"); /* a range of an export of ours */
     if (c->of_host)
-        e.row[CW_FIELD_THREAD] = whole(of, "tid");
+        e.row[CW_FIELD_THREAD] = whole(beside ? e.args : of, beside ? "thread" : "tid");
     e.process = process_of(s, c, of, e.row[CW_FIELD_CORRELATION]);
     c->put(s, &e);
     cw_trace_maker_row(s->m, e.process, c->kind, e.row);

@@ -2,6 +2,8 @@
 #include "foreign/pids.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,13 +158,20 @@ static const struct cw_pid_call *find_call(const struct cw_pids *p, uint32_t lab
     return item == CW_NO_ITEM ? NULL : &p->calls[item];
 }
 
-cw_pid cw_pids_find(const struct cw_pids *p, const char *text, uint64_t correlation)
+static bool is_number(const char *text, uint64_t number)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, number);
+    return strcmp(text, digits) == 0;
+}
+
+cw_pid cw_pids_find(const struct cw_pids *p, const char *text, uint64_t device, uint64_t correlation)
 {
     const struct text all = {text, strlen(text)}, key = {text, label_size(text)};
     const uint32_t label =
         key.size ? cw_hash_table_find(&p->label_table, XXH3_64bits(key.at, key.size), is_label, p->labels, &key)
                  : CW_NO_ITEM;
-    const uint32_t same = label != CW_NO_ITEM
+    const uint32_t same = label != CW_NO_ITEM || (!key.size && device != UINT64_MAX && !is_number(text, device))
                               ? cw_hash_table_find(&p->pid_table, XXH3_64bits(all.at, all.size), is_pid, p->list, &all)
                               : CW_NO_ITEM;
     if (same != CW_NO_ITEM)

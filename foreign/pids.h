@@ -22,9 +22,10 @@ bool cw_pids_add(struct cw_pids *p, cw_pid *pid, const char *text);
 /* Adds a call of a process. False when out of memory. */
 bool cw_pids_add_call(struct cw_pids *p, cw_pid pid, uint64_t correlation);
 /* The process of a GPU's event: among the processes of its label, the one of the same text, else the one whose call has
- * the correlation, else the only one. An event without a label, or of one without processes, may be of any process. 0
- * if none is known. */
-cw_pid cw_pids_find(const struct cw_pids *p, const char *text, uint64_t correlation);
+ * the correlation, else the only one. An event without a label, or of one without processes, may be of any process; the
+ * same text counts for it only if it is not the number of its `device` (UINT64_MAX: unknown), as in exports of this
+ * project. 0 if none is known. */
+cw_pid cw_pids_find(const struct cw_pids *p, const char *text, uint64_t device, uint64_t correlation);
 /* Gives each process a number: the one in its text, or the next free one where texts share it or have none. Call it
  * after the last process was added. False when out of memory. */
 bool cw_pids_number(struct cw_pids *p);

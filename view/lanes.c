@@ -76,7 +76,7 @@ static enum cw_status render_chrome(FILE *out, const void *data, struct cw_error
     const struct lanes *l = data;
     if (events(l->timeline) > CW_CHROME_BYTES_MAX / CW_CHROME_EVENT_BYTES)
         return too_long(l, err);
-    struct cw_chrome *c = cw_chrome_create(out);
+    struct cw_chrome *c = cw_chrome_create(out, l->timeline);
     enum cw_status status = c ? CW_OK : cw_error_nomem(err);
     if (status == CW_OK)
         status = write_lanes(l, &cw_chrome_format, c, err);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "eval/output/chrome.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +16,21 @@ struct place { /* of a lane */
 };
 
 struct cw_chrome {
+    const struct cw_timeline *timeline;
     FILE *out, *line; /* line: in memory, to know its length */
     char *text;
     size_t size, written, count, room;
     struct place *places;
-    uint64_t origin;
+    uint64_t base; /* ns since 1970 at the time 0 of the file */
     bool nomem, any;
     struct cw_elisions elisions; /* of the texts of events, which live until the end */
 };
 
-struct cw_chrome *cw_chrome_create(FILE *out)
+struct cw_chrome *cw_chrome_create(FILE *out, const struct cw_timeline *timeline)
 {
     struct cw_chrome *c = calloc(1, sizeof *c);
     if (c) {
+        c->timeline = timeline;
         c->out = out;
         c->line = open_memstream(&c->text, &c->size);
     }
@@ -74,13 +77,67 @@ enum cw_status cw_chrome_finish(struct cw_chrome *c)
     return c->nomem ? CW_ERR_NOMEM : c->written > CW_CHROME_BYTES_MAX ? CW_ERR_UNSUPPORTED : CW_OK;
 }
 
+/* Writes a member that the capture has as a text, if that is a number. */
+static bool put_number(struct cw_chrome *c, const char *before, const char *name, const char *text)
+{
+    char *end = NULL;
+    const unsigned long long value = text ? strtoull(text, &end, 10) : 0;
+    const bool is_number = text && isdigit((unsigned char)*text) && !*end;
+    if (is_number)
+        cw_text_print(c->line, "%s\"%s\": %llu", before, name, value);
+    return is_number;
+}
+
+static void put_device(struct cw_chrome *c, const struct cw_device *device)
+{
+    static const char *const numbers[][2] = {{"numSms", "multiprocessors"},
+                                             {"computeMajor", "compute_capability_major"},
+                                             {"computeMinor", "compute_capability_minor"},
+                                             {"totalGlobalMem", "memory_bytes"}};
+    const char *name = cw_device_attribute(device, "name");
+    cw_text_print(c->line, "{\"id\": %" PRIu32 ", \"name\": ", device->index);
+    cw_text_put(c->line, CW_TEXT_JSON, cw_elisions_text(&c->elisions, name ? name : ""));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        put_number(c, ", ", numbers[i][0], cw_device_attribute(device, numbers[i][1]));
+    fputc('}', c->line);
+}
+
+/* The attribute that all processes have alike; NULL for none. */
+static const char *common(const struct cw_timeline *t, const char *key)
+{
+    const char *first = t->trace->process_count ? cw_timeline_attribute(t, 0, key) : NULL;
+    for (uint32_t i = 1; first && i < t->trace->process_count; i++) {
+        const char *other = cw_timeline_attribute(t, i, key);
+        if (!other || strcmp(other, first) != 0)
+            return NULL;
+    }
+    return first;
+}
+
+static void put_rank(struct cw_chrome *c)
+{
+    if (!put_number(c, ", \"distributedInfo\": {", "rank", common(c->timeline, "rank")))
+        return;
+    put_number(c, ", ", "world_size", common(c->timeline, "ranks"));
+    fputc('}', c->line);
+}
+
+/* Times begin at a whole second, which readers hold exactly in a double, and never at 0: that is an unknown time. */
 static void start(void *chrome, uint64_t origin)
 {
+    enum { SECOND = 1000000000 };
     struct cw_chrome *c = chrome;
-    c->origin = origin;
+    c->base = origin ? (origin - 1) / SECOND * SECOND : 0;
     cw_text_print(c->line,
-                  "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"start_ns\": \"%" PRIu64 "\"}, \"traceEvents\": [",
-                  origin);
+                  "{\"displayTimeUnit\": \"ns\", \"baseTimeNanoseconds\": %" PRIu64 ", \"deviceProperties\": [",
+                  c->base);
+    for (uint32_t i = 0; i < c->timeline->data->device_count; i++) {
+        fputs(i ? ", " : "", c->line);
+        put_device(c, &c->timeline->data->devices[i]);
+    }
+    fputc(']', c->line);
+    put_rank(c);
+    fputs(", \"traceEvents\": [", c->line);
     put_line(c);
 }
 
@@ -157,13 +214,27 @@ static void lane(void *chrome, uint32_t number, const struct cw_lane *of)
         put_meta(c, "thread", place, of->name, number);
 }
 
+/* "64x1x1" as [64, 1, 1] */
+static void put_sizes(struct cw_chrome *c, const char *text)
+{
+    fputc('[', c->line);
+    for (; *text; text++)
+        if (*text == 'x')
+            fputs(", ", c->line);
+        else
+            fputc(*text, c->line);
+    fputc(']', c->line);
+}
+
 static void put_notes(struct cw_chrome *c, const struct cw_lane_event *e)
 {
     fputs(", \"args\": {", c->line);
     for (size_t i = 0; i < e->note_count; i++) {
         const struct cw_lane_note *n = &e->notes[i];
         cw_text_print(c->line, "%s\"%s\": ", i ? ", " : "", n->name);
-        if (n->kind == CW_NOTE_TEXT)
+        if (n->kind == CW_NOTE_SIZES)
+            put_sizes(c, n->text);
+        else if (n->kind == CW_NOTE_TEXT)
             cw_text_put(c->line, CW_TEXT_JSON, cw_elisions_text(&c->elisions, n->text));
         else if (n->kind == CW_NOTE_REAL)
             cw_text_print(c->line, n->real - n->real == 0 ? "%.9g" : "null", n->real);
@@ -180,17 +251,17 @@ static void put_event(struct cw_chrome *c, const char *phase, const struct cw_la
     if (c->nomem) /* its lane has no place */
         return;
     put_head(c, phase, &c->places[e->lane]);
-    put_time(c, "ts", e->time - c->origin);
+    put_time(c, "ts", e->time - c->base);
     if (e->end > e->time || *phase == 'X')
         put_time(c, "dur", e->end - e->time);
     if (*phase == 'i')
         fputs(", \"s\": \"t\"", c->line);
     put_name(c, "cat", e->category);
-    put_name(c, "name", e->name);
+    put_name(c, "name", e->whole ? e->whole : e->name);
     put_notes(c, e);
     for (size_t i = 0; i < e->flow_count; i++) {
         put_head(c, i < e->flow_starts ? "s" : "f", &c->places[e->lane]);
-        put_time(c, "ts", e->time - c->origin);
+        put_time(c, "ts", e->time - c->base);
         cw_text_print(c->line, ", \"bp\": \"e\", \"cat\": \"launch\", \"name\": \"launch\", \"id\": %" PRIu64 "}",
                       e->flows[i]);
     }
@@ -222,7 +293,7 @@ static void count(void *chrome, uint32_t number, uint64_t time, double value)
         return;
     const struct place *place = &c->places[number];
     put_head(c, "C", place);
-    put_time(c, "ts", time - c->origin);
+    put_time(c, "ts", time - c->base);
     fputs(", \"name\": ", c->line);
     char name[512];
     cw_text_format(name, sizeof name, "%s%s%s", place->group, *place->group ? " " : "", place->name);

@@ -27,13 +27,19 @@ struct cw_lane {
     const char *name, *unit; /* unit: of a counter, "bytes" or any other */
 };
 
-enum cw_lane_note_kind { CW_NOTE_NUMBER, CW_NOTE_REAL, CW_NOTE_ADDRESS, CW_NOTE_TEXT };
+enum cw_lane_note_kind {
+    CW_NOTE_NUMBER,
+    CW_NOTE_REAL,
+    CW_NOTE_ADDRESS,
+    CW_NOTE_TEXT,
+    CW_NOTE_SIZES /* a text, "64x1x1" */
+};
 struct cw_lane_event {
     uint32_t lane;
     uint64_t time, end; /* ns since 1970 */
     bool instant;
-    double value; /* of a counter, which has none of the members below */
-    const char *category, *name;
+    double value;                        /* of a counter, which has none of the members below */
+    const char *category, *name, *whole; /* whole: the name without cuts, NULL if it is the same */
     size_t note_count, flow_count, flow_starts;
     const struct cw_lane_note {
         const char *name;

@@ -250,6 +250,7 @@ static void add_note(struct cw_perfetto *p, Pf__Event *event, const struct cw_la
         note->pointer_value = n->number;
         break;
     case CW_NOTE_TEXT:
+    case CW_NOTE_SIZES:
         note->has_string_value_iid = true;
         note->string_value_iid = intern(p, NOTE_TEXTS, n->text);
         break;
@@ -301,6 +302,8 @@ static void write_texts(struct cw_perfetto *p, const struct cw_lane_event *e, Pf
     event.notes = p->note_pointers;
     if (type == PF__EVENT__TYPE__INSTANT && e->end > e->time)
         add_note(p, &event, &(struct cw_lane_note){"duration_ns", CW_NOTE_NUMBER, {.number = e->end - e->time}});
+    if (e->whole)
+        add_note(p, &event, &(struct cw_lane_note){"function", CW_NOTE_TEXT, {.text = e->whole}});
     for (size_t i = 0; i < e->note_count; i++)
         add_note(p, &event, &e->notes[i]);
     write_event(p, &event, e->lane, e->time);

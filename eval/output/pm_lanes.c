@@ -4,17 +4,19 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/shorten.h"
 #include "eval/output/terminal.h"
 
-enum { KERNEL_COLUMNS = 80 };
+enum { KERNEL_COLUMNS = 80, LAUNCH_NOTES = 3 };
 
 struct adding {
     const struct cw_result *result;
     const struct cw_pm_data *pm;
     struct cw_lane_places *places;
     const char **names; /* of launches, short; NULL before */
+    struct cw_lane_note notes[LAUNCH_NOTES];
 };
 
 /* A metric of a device. */
@@ -111,11 +113,18 @@ static void launch_event(void *context, uint32_t i, struct cw_lane_event *e)
 {
     struct adding *a = context;
     const struct cw_kernel_launch *launch = &a->pm->launches[i];
+    const char *name = launch_name(a, launch->name), *whole = a->pm->names[launch->name];
+    a->notes[0] = (struct cw_lane_note){"device", CW_NOTE_NUMBER, {.number = launch->device}};
+    a->notes[1] = (struct cw_lane_note){"context", CW_NOTE_NUMBER, {.number = launch->context}};
+    a->notes[2] = (struct cw_lane_note){"stream", CW_NOTE_NUMBER, {.number = launch->stream}};
     *e = (struct cw_lane_event){.lane = launch_lane(a, launch, NULL),
                                 .time = launch->start_ns,
                                 .end = launch->end_ns,
                                 .category = "kernel",
-                                .name = launch_name(a, launch->name)};
+                                .name = name,
+                                .whole = strcmp(name, whole) != 0 ? whole : NULL,
+                                .note_count = LAUNCH_NOTES,
+                                .notes = a->notes};
 }
 
 static int by_start(const void *left, const void *right)

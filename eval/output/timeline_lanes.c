@@ -1,5 +1,6 @@
 #include "eval/output/timeline_lanes.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,14 +289,17 @@ static void free_rows(struct rows *r)
     *r = (struct rows){0};
 }
 
-enum { NOTES = 20, KERNEL_COLUMNS = 80, PATH_BYTES = 500 };
+enum { NOTES = 20, KERNEL_COLUMNS = 80, PATH_BYTES = 500, MEMORY = 24 };
 
 struct work {
     const struct cw_timeline *t;
     struct cw_lane_places places;
     struct cw_arena *arena;
     /* texts, made once, NULL before: by name, shape and path */
-    const char **kernels, **copies, **memsets, **grids, **blocks, **clusters, **paths;
+    const char **kernels, **grids, **blocks, **clusters, **paths;
+    struct cw_keys moves; /* copies and memsets: kind, direction or memory, from, to */
+    const char **moved;   /* [key]: the name */
+    size_t moved_room;
     /* GPU items that each call launched: launched[first[call]] up to launched[first[call + 1]] */
     uint32_t *first, *launched;
     struct cw_lane_note notes[NOTES];
@@ -327,6 +331,12 @@ static void note_text(struct work *w, const char *name, const char *value)
         w->notes[w->note_count++] = (struct cw_lane_note){name, CW_NOTE_TEXT, {.text = value}};
 }
 
+static void note_sizes(struct work *w, const char *name, const char *sizes)
+{
+    if (*sizes)
+        w->notes[w->note_count++] = (struct cw_lane_note){name, CW_NOTE_SIZES, {.text = sizes}};
+}
+
 static void take_notes(struct work *w, struct cw_lane_event *e)
 {
     e->notes = w->notes;
@@ -349,11 +359,51 @@ static const char *kernel_name(struct work *w, uint32_t name)
     return w->kernels[name];
 }
 
-static const char *named(struct work *w, const char **made, const char *what, uint32_t name)
+/* "Device Static" of "device_static", cut to MEMORY bytes. */
+static const char *memory_words(const char *word, char words[MEMORY])
 {
-    if (!made[name])
-        made[name] = text(w, cw_arena_printf(w->arena, "%s%s%s", what, name ? " " : "", name_of(w, name)));
-    return made[name];
+    size_t i = 0;
+    for (; word[i] && i + 1 < MEMORY; i++)
+        words[i] = word[i] == '_' ? ' ' : (char)(!i || word[i - 1] == '_' ? toupper((unsigned char)word[i]) : word[i]);
+    words[i] = 0;
+    return words;
+}
+
+/* "Memcpy HtoD (Pinned -> Device)", "Memset (Device)" */
+static const char *make_moved(struct work *w, const struct cw_timeline_gpu *g)
+{
+    char from[MEMORY], to[MEMORY];
+    const char *name = name_of(w, g->name);
+    if (g->kind == CW_TRACE_MEMSET)
+        return *name ? cw_arena_printf(w->arena, "Memset (%s)", memory_words(name, from)) : "Memset";
+    memory_words(name_of(w, g->from), from);
+    memory_words(name_of(w, g->to), to);
+    return *from || *to ? cw_arena_printf(w->arena, "Memcpy %s (%s -> %s)", name, from, to)
+                        : cw_arena_printf(w->arena, "Memcpy %s", name);
+}
+
+static const char *moved_name(struct work *w, const struct cw_timeline_gpu *g)
+{
+    const uint32_t count = w->moves.count;
+    const uint32_t k = cw_keys_add(&w->moves, (struct cw_key){{g->kind, g->name, g->from, g->to}});
+    const char **grown = k == count ? cw_grown(w->moved, &w->moved_room, k, sizeof *grown) : w->moved;
+    w->moved = grown ? grown : w->moved;
+    w->nomem = w->nomem || k == CW_NO_KEY || !grown;
+    if (w->nomem) /* keys behind a failure may have no name */
+        return "";
+    if (k == count)
+        w->moved[k] = text(w, make_moved(w, g));
+    return w->moved[k];
+}
+
+/* Categories and names of notes are those of PyTorch's profiler, so that its readers understand them. */
+static const char *category_of(enum cw_trace_kind kind)
+{
+    return kind == CW_TRACE_COPY      ? "gpu_memcpy"
+           : kind == CW_TRACE_MEMSET  ? "gpu_memset"
+           : kind == CW_TRACE_RUNTIME ? "cuda_runtime"
+           : kind == CW_TRACE_DRIVER  ? "cuda_driver"
+                                      : cw_trace_kinds[kind].name;
 }
 
 static const char *size_of(struct work *w, const char **made, uint32_t shape, const uint32_t size[3])
@@ -406,11 +456,11 @@ static void note_bytes_of(struct work *w, const char *name, uint64_t bytes)
 static void note_shape(struct work *w, uint32_t number)
 {
     const struct cw_timeline_shape *s = &w->t->shapes[number];
-    note_text(w, "grid", size_of(w, w->grids, number, s->grid));
-    note_text(w, "block", size_of(w, w->blocks, number, s->block));
-    note_text(w, "cluster", size_of(w, w->clusters, number, s->cluster));
+    note_sizes(w, "grid", size_of(w, w->grids, number, s->grid));
+    note_sizes(w, "block", size_of(w, w->blocks, number, s->block));
+    note_sizes(w, "cluster", size_of(w, w->clusters, number, s->cluster));
     if (s->registers != CW_TIMELINE_NONE)
-        note_number(w, "registers_per_thread", s->registers);
+        note_number(w, "registers per thread", s->registers);
     note_bytes_of(w, "static_shared_bytes", s->static_shared);
     note_bytes_of(w, "dynamic_shared_bytes", s->dynamic_shared);
     if (s->local_per_thread)
@@ -423,26 +473,21 @@ static void note_bytes(struct work *w, const struct cw_timeline_gpu *g)
         return;
     note_number(w, "bytes", g->bytes);
     if (g->end > g->start)
-        w->notes[w->note_count++] =
-            (struct cw_lane_note){"GB/s", CW_NOTE_REAL, {.real = (double)g->bytes / (double)(g->end - g->start)}};
+        w->notes[w->note_count++] = (struct cw_lane_note){
+            "memory bandwidth (GB/s)", CW_NOTE_REAL, {.real = (double)g->bytes / (double)(g->end - g->start)}};
 }
 
 static void describe_gpu(struct work *w, const struct cw_timeline_gpu *g, struct cw_lane_event *e)
 {
-    e->category = cw_trace_kinds[g->kind].name;
+    e->category = category_of(g->kind);
     if (g->kind == CW_TRACE_KERNEL) {
+        const char *whole = w->t->names[g->name].shown;
         e->name = kernel_name(w, g->name);
-        if (strcmp(e->name, w->t->names[g->name].shown) != 0)
-            note_text(w, "function", w->t->names[g->name].shown);
+        e->whole = strcmp(e->name, whole) != 0 ? whole : NULL;
         if (g->shape != CW_TIMELINE_NONE)
             note_shape(w, g->shape);
-    } else if (g->kind == CW_TRACE_COPY) {
-        e->name = named(w, w->copies, "copy", g->name);
-        note_text(w, "from", name_of(w, g->from));
-        note_text(w, "to", name_of(w, g->to));
-        note_bytes(w, g);
-    } else if (g->kind == CW_TRACE_MEMSET) {
-        e->name = named(w, w->memsets, "memset", g->name);
+    } else if (g->kind == CW_TRACE_COPY || g->kind == CW_TRACE_MEMSET) {
+        e->name = moved_name(w, g);
         note_bytes(w, g);
     } else {
         e->name = "graph";
@@ -456,6 +501,16 @@ static bool begins_at_call(const struct work *w, uint32_t gpu)
     return w->t->calls[g->call].start <= g->start;
 }
 
+static void note_stream(struct work *w, const struct cw_timeline_stream *s)
+{
+    if (s->device != CW_NO_TRACE_DEVICE)
+        note_number(w, "device", w->t->data->devices[s->device].index);
+    if (s->context != CW_TRACE_UNKNOWN)
+        note_number(w, "context", s->context);
+    if (s->stream != CW_TRACE_UNKNOWN)
+        note_number(w, "stream", s->stream);
+}
+
 static void gpu_event(void *list, uint32_t i, struct cw_lane_event *e)
 {
     const struct list *l = list;
@@ -465,10 +520,9 @@ static void gpu_event(void *list, uint32_t i, struct cw_lane_event *e)
     w->note_count = 0;
     *e = (struct cw_lane_event){.lane = l->lane, .time = g->start, .end = g->end};
     describe_gpu(w, g, e);
+    note_stream(w, &w->t->streams[g->stream]);
     if (g->correlation != CW_TIMELINE_NONE)
         note_number(w, "correlation", g->correlation);
-    if (w->t->streams[g->stream].context != CW_TRACE_UNKNOWN)
-        note_number(w, "context", w->t->streams[g->stream].context);
     if (g->in_graph)
         note_text(w, "of", "a graph");
     note_text(w, "nvtx", path_of(w, g->path));
@@ -519,7 +573,7 @@ static void call_event(void *list, uint32_t i, struct cw_lane_event *e)
     *e = (struct cw_lane_event){.lane = l->lane,
                                 .time = c->start,
                                 .end = c->end,
-                                .category = cw_trace_kinds[c->kind].name,
+                                .category = category_of(c->kind),
                                 .name = w->t->names[c->name].shown};
     if (c->correlation != CW_TIMELINE_NONE)
         note_number(w, "correlation", c->correlation);
@@ -555,9 +609,11 @@ static void range_event(void *list, uint32_t i, struct cw_lane_event *e)
     *e = (struct cw_lane_event){.lane = r->pushed ? l->lane : l->started,
                                 .time = r->start,
                                 .end = r->end,
-                                .category = "nvtx",
+                                .category = "user_annotation",
                                 .name = name_of(w, r->name)};
     note_nvtx(w, r->domain, r->color);
+    if (w->t->threads[r->thread].thread != CW_TRACE_UNKNOWN) /* its lane is another one */
+        note_number(w, "thread", w->t->threads[r->thread].thread);
     if (r->payload)
         note_text(w, "payload", cw_trace_text(w->t->trace, w->t->threads[r->thread].process, r->payload));
     if (r->open)
@@ -616,8 +672,8 @@ static void wait_event(void *list, uint32_t i, struct cw_lane_event *e)
         note_number(w, "correlation", s->correlation);
     if (s->thread != CW_TIMELINE_NONE && w->t->threads[s->thread].thread != CW_TRACE_UNKNOWN)
         note_number(w, "thread", w->t->threads[s->thread].thread);
-    if (s->stream != CW_TIMELINE_NONE)
-        note_number(w, "stream", w->t->streams[s->stream].stream);
+    if (s->stream != CW_TIMELINE_NONE) /* analyses take an event with a "stream" for work of the GPU */
+        note_number(w, "on_stream", w->t->streams[s->stream].stream);
     if (s->event != CW_TRACE_UNKNOWN)
         note_number(w, "event", s->event);
     take_notes(w, e);
@@ -706,8 +762,6 @@ static void make_room(struct work *w)
 {
     const struct cw_timeline *t = w->t;
     w->kernels = room_for(w, t->name_count, sizeof *w->kernels);
-    w->copies = room_for(w, t->name_count, sizeof *w->copies);
-    w->memsets = room_for(w, t->name_count, sizeof *w->memsets);
     w->grids = room_for(w, t->shape_count, sizeof *w->grids);
     w->blocks = room_for(w, t->shape_count, sizeof *w->blocks);
     w->clusters = room_for(w, t->shape_count, sizeof *w->clusters);
@@ -773,6 +827,8 @@ enum cw_status cw_timeline_write_lanes(const struct cw_timeline *timeline, cw_la
     cw_lanes_free(lanes);
     cw_large_free(timeline->large, w.first);
     cw_large_free(timeline->large, w.launched);
+    cw_keys_free(&w.moves);
+    free(w.moved);
     free(w.flows);
     return status;
 }

@@ -125,7 +125,7 @@ static void put_chrome(const struct cw_timeline *t, struct cw_arena *arena)
     if ((uint64_t)t->gpu_count + t->call_count + t->wait_count + t->range_count + t->mark_count > MOST)
         return;
     FILE *out = open_memstream(&text, &size);
-    struct cw_chrome *chrome = out ? cw_chrome_create(out) : NULL;
+    struct cw_chrome *chrome = out ? cw_chrome_create(out, t) : NULL;
     CW_FUZZ_CHECK(chrome);
     CW_FUZZ_CHECK(cw_timeline_write_lanes(t, NULL, NULL, &cw_chrome_format, chrome, &crowded, arena, &err) == CW_OK);
     CW_FUZZ_CHECK(cw_chrome_finish(chrome) == CW_OK);

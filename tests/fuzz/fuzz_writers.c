@@ -287,7 +287,7 @@ static void put_perfetto(const struct job *j)
 
 static enum cw_status render_chrome(FILE *out, const void *job, struct cw_error *err)
 {
-    struct cw_chrome *chrome = cw_chrome_create(out);
+    struct cw_chrome *chrome = cw_chrome_create(out, &((const struct job *)job)->a->timeline);
     CW_FUZZ_CHECK(chrome);
     enum cw_status status = write_lanes(job, &cw_chrome_format, chrome, err);
     CW_FUZZ_CHECK(are_lanes(status));

@@ -6,7 +6,7 @@ metric-eval export all.cwd --perfetto all.pftrace
 "$read_perfetto" all.pftrace --list >all.txt
 grep -E "^(process|thread|track|counter) " all.txt
 tail -1 all.txt
-for lane in NVTX "main: runtime" "stream 7" "stream 13" synchronization overhead jit: "memory:" "unified memory:" "in use"; do
+for lane in NVTX "main: cuda_runtime" "stream 7" "stream 13" synchronization overhead jit: "memory:" "unified memory:" "in use"; do
     grep -m1 "^[0-9]* [bic][a-z]* rank 0.*$lane" all.txt | sed 's/^[0-9]*/TIME/;s/address=[0-9a-fx]*/address=X/'
 done
 echo "== ranks, graphs, kernels without times"
@@ -43,6 +43,33 @@ print("nested:", good)
 threads = {(e["pid"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
 print("lanes have names:", {(e["pid"], e["tid"]) for e in events if e["ph"] in "Xi"} <= threads)
 E2
+echo "== JSON read back has the same events"
+# COLUMNS FILE KIND: the rows, sorted
+rows() { metric-eval "$2" -q --kind "$3" --csv - | python3 -c '
+import csv, sys
+wanted = sys.argv[1].split(",")
+for row in sorted(tuple(r.get(c, "") for c in wanted) for r in csv.DictReader(sys.stdin)): print(*row)' "$1"; }
+back() { # CAPTURE
+    metric-eval export "$1" --format chrome -o back.chrome.json -q
+    local on_gpu=start_ns,end_ns,device,context,stream,correlation,process
+    while read -r kind columns; do
+        rows $columns "$1" $kind >there.txt; rows $columns back.chrome.json $kind | diff there.txt - >changed.txt && echo "$kind: $(wc -l <there.txt) rows" || { echo "$kind:"; head -4 changed.txt; }
+    done <<END
+kernel $on_gpu,name,grid_x,grid_y,grid_z,block_x,block_y,block_z,registers_per_thread
+copy $on_gpu,bytes,direction,source,target
+memset $on_gpu,bytes,memory
+graph_launch $on_gpu
+runtime start_ns,end_ns,thread,correlation,name,process
+driver start_ns,end_ns,thread,correlation,name,process
+nvtx_range start_ns,end_ns,thread,name,process
+END
+    for file in "$1" back.chrome.json; do metric-eval show $file | grep -A1 ^device; done | sort | uniq -c
+}
+back all.cwd
+back "$SOURCE/data/captures/trace_train.cwd"
+capture-agent trace --backend sim -q --graphs whole -o graphs.cwd -- true 2>/dev/null; back graphs.cwd
+back "$SOURCE/tests/foreign/kineto.json"
+metric-eval show back.chrome.json | grep ^process
 echo "== PM samples with the trace beside them"
 cat >prog <<'E2'
 exec >$COUNTERWORKS_SIM
@@ -124,7 +151,7 @@ open("odd.cwd", "wb").write(trace_of(kinds, names, [(kind, len(names), columns(*
 metric-eval export odd.cwd --format chrome -o odd.json
 python3 -c '
 import json
-events = [e for e in json.load(open("odd.json"))["traceEvents"] if e.get("cat") in ("kernel", "runtime", "nvtx")]
-names = [[e["name"] for e in events if e["cat"] == cat] for cat in ("kernel", "runtime", "nvtx")]
+events = [e for e in json.load(open("odd.json"))["traceEvents"] if e.get("cat") in ("kernel", "cuda_runtime", "user_annotation")]
+names = [[e["name"] for e in events if e["cat"] == cat] for cat in ("kernel", "cuda_runtime", "user_annotation")]
 print(names[0] == names[1] == names[2], names[0])'
-metric-eval export odd.cwd --perfetto odd.pftrace && "$read_perfetto" odd.pftrace --list | grep "begin.*'ctl" | grep -o " [a-z]* 'ctl[^']*'"
+metric-eval export odd.cwd --perfetto odd.pftrace && "$read_perfetto" odd.pftrace --list | grep "begin.*'ctl" | grep -o " [a-z_]* 'ctl[^']*'"
