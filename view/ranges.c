@@ -1,7 +1,9 @@
 /* Views of captures of ranges. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "eval/compare/compare.h"
 #include "eval/output/prometheus.h"
 #include "eval/output/stacks.h"
@@ -153,6 +155,30 @@ static enum cw_status make_list(struct counterworks_view *view, const struct cw_
 
 /* ---- other forms ------------------------------------------------------------------------------------------------ */
 
+/* "3 launches", "1 range" */
+static const char *count_text(const struct cw_groups *groups, uint64_t count, char text[CW_NUMBER_SIZE])
+{
+    const bool launches = cw_groups_are_of_launches(groups);
+    cw_text_format(text, CW_NUMBER_SIZE, "%" PRIu64 " %s%s", count, launches ? "launch" : "range",
+                   count == 1 ? ""
+                   : launches ? "es"
+                              : "s");
+    return text;
+}
+
+/* Reports `untimed` of all ranges; `without` ends "1 of 3 launches has no time and is ..." */
+static void tell_untimed(const struct cw_view_input *in, const struct cw_groups *groups, uint64_t untimed,
+                         const char *without)
+{
+    uint64_t all = 0;
+    char text[CW_NUMBER_SIZE];
+    for (uint32_t i = 0; i < groups->count; i++)
+        all += groups->items[i].count;
+    if (untimed)
+        cw_notice(in->notices, "%s: %" PRIu64 " of %s %s %s", in->capture->asked, untimed,
+                  count_text(groups, all, text), untimed == 1 ? "has no time and is" : "have no time and are", without);
+}
+
 static enum cw_status make_stacks(struct counterworks_view *view, const struct cw_view_input *in, struct ranges *of)
 {
     struct cw_stacks_output *stacks = cw_arena_alloc(in->arena, 1, sizeof *stacks);
@@ -166,6 +192,12 @@ static enum cw_status make_stacks(struct counterworks_view *view, const struct c
             cw_groups_make(&of->groups, CW_BY_RANGE, &in->capture->data, of->result.chip, keep, in->arena, in->err);
     if (status != CW_OK)
         return status;
+    const uint32_t untimed = cw_stacks_left_out(&of->groups);
+    char text[CW_NUMBER_SIZE];
+    if (untimed && untimed == of->groups.count)
+        return cw_error_set(in->err, CW_ERR_INPUT, "%s: found %s without a time, expected one with a time for stacks",
+                            in->capture->asked, count_text(&of->groups, untimed, text));
+    tell_untimed(in, &of->groups, untimed, "left out");
     *stacks = (struct cw_stacks_output){.source = in->capture->source, .ranges = &of->groups};
     view->content = stacks;
     view->renders[CW_VIEW_FOLDED] = cw_folded_write;
@@ -183,6 +215,8 @@ static enum cw_status make_monitor(struct counterworks_view *view, const struct 
         status = cw_view_leave(&of->result, in, false, &kept);
     if (status == CW_OK)
         status = cw_side_make(side, &of->result, CW_BY_KERNEL, &spans, in->arena, in->err);
+    if (status == CW_OK)
+        tell_untimed(in, &side->groups, cw_groups_untimed(&side->groups), "not in counterworks_time_seconds");
     view->content = side;
     view->renders[CW_VIEW_PROMETHEUS] = cw_prometheus_write;
     return status;

@@ -120,19 +120,10 @@ static void put_differences(const struct writing *w)
         putc('\n', w->out);
 }
 
-/* How many launches have no time, so that the total lacks them. */
-static uint64_t count_untimed(const struct cw_groups *g)
-{
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < g->count; i++)
-        count += g->items[i].count - g->items[i].timed;
-    return count;
-}
-
 static void put_time(const struct writing *w)
 {
     const double a = w->c->a.groups.total, b = w->c->b.groups.total;
-    const uint64_t unknown[] = {count_untimed(&w->c->a.groups), count_untimed(&w->c->b.groups)};
+    const uint64_t unknown[] = {cw_groups_untimed(&w->c->a.groups), cw_groups_untimed(&w->c->b.groups)};
     char before[VALUE_SIZE], after[VALUE_SIZE], change[VALUE_SIZE], percent[VALUE_SIZE];
     if (unknown[0] || unknown[1]) {
         cw_text_print(w->out,

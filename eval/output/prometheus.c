@@ -9,8 +9,8 @@
 #include "base/elide.h"
 #include "base/text.h"
 
-static const char *const own_names[] = {"launches", "time_seconds"};
-enum { OWN = sizeof own_names / sizeof *own_names };
+enum own { LAUNCHES, LAUNCHES_TIMED, TIME, OWN };
+static const char *const own_names[OWN] = {"launches", "launches_timed", "time_seconds"};
 
 /* Prometheus has no other characters in names. */
 static char spelt(char c)
@@ -98,6 +98,11 @@ static void put_sample(struct writing *w, const char *name, uint32_t group, doub
                   isinf(value) ? (value < 0 ? "-Inf" : "+Inf") : cw_number_text(value, text));
 }
 
+static double own_value(const struct cw_group *group, enum own own)
+{
+    return own == LAUNCHES ? group->count : own == LAUNCHES_TIMED ? group->timed : group->total / 1e9;
+}
+
 enum cw_status cw_prometheus_write(FILE *out, const void *data, struct cw_error *err)
 {
     const struct cw_side *side = data;
@@ -105,12 +110,11 @@ enum cw_status cw_prometheus_write(FILE *out, const void *data, struct cw_error 
     const struct cw_groups *g = &side->groups;
     const struct cw_result *r = &side->means;
     CW_TRY(check_names(r, err));
-    put_type(out, own_names[0]);
-    for (uint32_t k = 0; k < g->count; k++)
-        put_sample(&w, own_names[0], k, g->items[k].count, CW_VALUE_OK);
-    put_type(out, own_names[1]);
-    for (uint32_t k = 0; k < g->count; k++)
-        put_sample(&w, own_names[1], k, g->items[k].total / 1e9, CW_VALUE_OK);
+    for (enum own own = 0; own < OWN; own++) {
+        put_type(out, own_names[own]);
+        for (uint32_t k = 0; k < g->count; k++)
+            put_sample(&w, own_names[own], k, own_value(&g->items[k], own), CW_VALUE_OK);
+    }
     for (uint32_t m = 0; m < r->metric_count; m++) {
         put_type(out, r->names[m]);
         for (uint32_t k = 0; k < g->count; k++) {

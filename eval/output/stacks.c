@@ -156,14 +156,28 @@ static void fold(struct stacks *s, bool apart)
     s->count = count;
 }
 
-/* Leaves out ranges of unknown or impossible time. A stack has its own weight; user ranges are sorted. */
+/* Whether the range's time is known and possible. */
+static bool is_timed(const struct cw_group *range)
+{
+    return range->timed && range->total >= 0 && range->total <= MOST_WEIGHT;
+}
+
+uint32_t cw_stacks_left_out(const struct cw_groups *ranges)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < ranges->count; i++)
+        count += !is_timed(&ranges->items[i]);
+    return count;
+}
+
+/* A stack has its own weight; user ranges are sorted. */
 static enum cw_status make_stacks(struct stacks *s, const struct cw_stacks_output *o, struct cw_error *err)
 {
     const size_t room = o->ranges ? o->ranges->count : o->samples->pc_count;
     *s = (struct stacks){.list = calloc(room + 1, sizeof *s->list), .arena = cw_arena_create()};
     s->enough = s->list && s->arena;
     for (uint32_t i = 0; o->ranges && i < o->ranges->count && s->enough; i++)
-        if (o->ranges->items[i].timed && o->ranges->items[i].total >= 0 && o->ranges->items[i].total <= MOST_WEIGHT)
+        if (is_timed(&o->ranges->items[i]))
             add_range(s, o->ranges, i);
     for (size_t i = 0; !o->ranges && i < o->samples->pc_count && s->enough; i++)
         add_sample(s, &o->samples->pc[i]);

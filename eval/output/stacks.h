@@ -15,6 +15,9 @@ struct cw_stacks_output {
     const struct cw_instructions *samples;
 };
 
+/* How many ranges the stacks leave out, as their time is unknown or impossible. */
+uint32_t cw_stacks_left_out(const struct cw_groups *ranges);
+
 /* Both are cw_file_render and take a struct cw_stacks_output. CW_ERR_NOMEM alone. */
 
 /* A line for each stack: "step;forward;gemm 1234". Frames are text as CW_TEXT_FRAME. */

@@ -49,6 +49,14 @@ bool cw_group_is_partly_timed(const struct cw_group *group)
     return group->timed && group->timed < group->count && !group->multiplexed;
 }
 
+uint64_t cw_groups_untimed(const struct cw_groups *groups)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < groups->count; i++)
+        count += groups->items[i].count - groups->items[i].timed;
+    return count;
+}
+
 bool cw_group_is_partly_used(const struct cw_group *group)
 {
     return group->used && group->used < group->count && !group->multiplexed;

@@ -137,6 +137,8 @@ double cw_group_spread(const struct cw_group *group);
 /* Whether the mean time leaves out launches, as their counter of time overflowed or is incomplete. A multiplexed launch
  * may be without a time. */
 bool cw_group_is_partly_timed(const struct cw_group *group);
+/* How many ranges of all groups have no time, so that no total has them. */
+uint64_t cw_groups_untimed(const struct cw_groups *groups);
 /* Whether the group's mean leaves out ranges, as others have more counters. A multiplexed group's mean is of all. */
 bool cw_group_is_partly_used(const struct cw_group *group);
 /* Whether these are groups of launches, and not of user ranges, which have no kernel but a name. */

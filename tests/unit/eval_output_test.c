@@ -609,6 +609,7 @@ Test(eval_output, stacks_of_times_that_no_run_takes)
         json_t *profiles = json_object_get(json, "profiles"), *only = json_array_get(profiles, 0);
         cr_assert(json && json_array_size(profiles) == 1, "%s", text);
         cr_expect(json_number_value(json_object_get(only, "endValue")) == 7, "%s", text);
+        cr_expect_eq(cw_stacks_left_out(&groups), 2);
         json_decref(json);
         free(text);
     }

@@ -37,7 +37,7 @@ fail metric-eval gate "$facts" "$facts" --rules gate.yaml --exclude .
 echo == for other programs
 metric-eval export "$facts" --format folded --exclude with_
 metric-eval export "$facts" --format csv --exclude with_ -m sm__inst_executed.sum | cut -d, -f 1-3 | tail -n 2
-metric-eval export "$facts" --format prometheus --kernel plain -m sm__inst_executed.sum | grep -c '^counterworks_launches'
+metric-eval export "$facts" --format prometheus --kernel plain -m sm__inst_executed.sum | grep -c '^counterworks_launches{'
 fail metric-eval export "$SOURCE/data/captures/pc_gemm.cwd" --format csv --kernel gemm
 echo == shares are of the whole, whatever is chosen
 for command in '' advise; do metric-eval $command "$SOURCE/data/captures/transformer.cwd" --kernel nvjet --top 1 | grep -E 'launches|%' | cut -c1-100; done

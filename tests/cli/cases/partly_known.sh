@@ -19,6 +19,7 @@ fine = launch("fine", good(1000), good(5e5))
 write("all.cwd", fine, fine, launch("gemm", good(2000), good(1e6)))
 write("timed.cwd", launch("gemm", good(1000), good(1e6)), launch("gemm", overflow(9e9), good(1e6)), launch("gemm", good(1000), good(1e6)), fine)
 write("used.cwd", *[launch("gemm", good(1000), good(1e6 + i) if i % 50 == 0 else lacks) for i in range(100)], fine)
+write("untimed.cwd", launch("gemm", overflow(9e9), good(1e6)), launch("gemm", overflow(9e9), good(1e6)))
 write("many.cwd", *[launch(f"gemm_{i // 2}", overflow(9e9) if i % 2 else good(1e6 - i), good(7) if i % 2 else lacks) for i in range(12)])
 END
 python3 make.py || exit 77
@@ -30,3 +31,12 @@ echo "== one in full"
 metric-eval timed.cwd --kernel gemm -m sm__inst_executed.sum; metric-eval used.cwd --kernel gemm -m sm__inst_executed.sum
 echo "== quiet"
 metric-eval -q used.cwd -m sm__inst_executed.sum
+echo "== exports"
+for file in all timed untimed; do
+    for format in folded speedscope prometheus; do
+        echo "-- $file: $format"
+        metric-eval export $file.cwd --format $format -o $file.$format
+    done
+done
+cat timed.folded; grep -h -e ^counterworks_launches -e ^counterworks_time_seconds timed.prometheus | sed "s,{.*},,"
+ls untimed.*
