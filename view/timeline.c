@@ -112,6 +112,11 @@ enum cw_status cw_view_timeline(struct cw_timeline *timeline, const struct cw_vi
         cw_timeline_free(timeline);
         status = cw_timeline_load(timeline, trace, data, (size_t)file->size, in->arena, in->err);
     }
+    if (status == CW_OK && timeline->unfollowed)
+        cw_notice(in->notices,
+                  "%s: %" PRIu64 " NVTX range%s nested too deep for a path: at most %d ranges are followed",
+                  in->capture->asked, timeline->unfollowed, timeline->unfollowed == 1 ? " is" : "s are",
+                  CW_TIMELINE_MOST_OPEN);
     return status;
 }
 

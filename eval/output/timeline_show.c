@@ -284,9 +284,6 @@ static void put_record_counts(const struct cw_timeline *t, FILE *out)
         cw_text_print(
             out, "names:     %" PRIu32 " of kernels stay mangled: to read them takes more than their size allows\n",
             t->unnamed);
-    if (t->unfollowed)
-        cw_text_print(out, "ranges:    %s %s too deep to be followed\n", cw_terminal_integer(t->unfollowed, number),
-                      t->unfollowed == 1 ? "is" : "are");
 }
 
 static void put_worst(const struct cw_timeline *t, uint64_t count, uint64_t all, uint64_t most, uint32_t item,

@@ -108,8 +108,6 @@ enum cw_status cw_timeline_find_calls(struct cw_timeline_work *w)
 
 /* ---- NVTX -------------------------------------------------------------------------------------------------------- */
 
-/* The most open ranges that are followed in a thread, and in the process. */
-enum { MOST_OPEN = 256 };
 /* Steps for each range and call: the work on very deep ranges that keep changing is bounded. */
 enum { STEPS = 128, STEPS_FREE = 1 << 20 };
 
@@ -166,7 +164,7 @@ static uint32_t add_path(struct sweep *s, uint32_t parent, uint32_t range)
 /* The path of all ranges open for a thread. */
 static uint32_t find_path(struct sweep *s, uint32_t thread)
 {
-    uint32_t open[2 * MOST_OPEN], count = 0, path = 0;
+    uint32_t open[2 * CW_TIMELINE_MOST_OPEN], count = 0, path = 0;
     uint32_t a = s->threads[thread].top, b = s->process.top;
     if (s->threads[thread].path != CW_TIMELINE_NONE)
         return s->threads[thread].path;
@@ -210,7 +208,7 @@ static void open_range(struct sweep *s, const struct threads *threads, uint32_t 
     struct cw_timeline_range *r = &t->ranges[range];
     struct open_ranges *open = r->pushed ? &s->threads[r->thread] : &s->process;
     move_to(s, threads, r->thread, r->start);
-    if (open->depth == MOST_OPEN) {
+    if (open->depth == CW_TIMELINE_MOST_OPEN) {
         t->unfollowed++;
         return;
     }
@@ -339,7 +337,7 @@ enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w)
     return good ? CW_OK : cw_error_nomem(w->err);
 }
 
-enum { DEEPEST = 2 * MOST_OPEN };
+enum { DEEPEST = 2 * CW_TIMELINE_MOST_OPEN };
 
 /* ---- texts of names ---------------------------------------------------------------------------------------------- */
 

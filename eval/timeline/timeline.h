@@ -21,6 +21,8 @@ struct cw_timeline_list { /* the items of one lane */
     uint32_t first, count;
 };
 
+/* The most open NVTX ranges that are followed in a thread, and in the process. */
+enum { CW_TIMELINE_MOST_OPEN = 256 };
 enum { CW_TIMELINE_NOT_READY = 600 }; /* a result, but no failure: the answer of a query */
 
 struct cw_timeline_window {
@@ -142,7 +144,7 @@ struct cw_timeline {
     } * marks;
     uint64_t rows[CW_TRACE_KIND__COUNT], untimed[CW_TRACE_KIND__COUNT]; /* untimed: rows that should have a time */
     uint32_t unnamed;    /* kernels that stay mangled, as their readable names take too much memory or time */
-    uint64_t unfollowed; /* NVTX ranges that are too deep for paths */
+    uint64_t unfollowed; /* NVTX ranges without a path, as CW_TIMELINE_MOST_OPEN or so are open around them */
     const char *const *process_marks;  /* [process]: follows a number that others have with the same rank: " on node1",
                                           " on node1 #2"; else "" */
     const uint32_t *const *text_names; /* [process][text]: its name */

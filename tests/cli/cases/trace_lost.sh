@@ -47,3 +47,18 @@ fail metric-eval export "$train" --perfetto x --all
 fail metric-eval advise "$train"
 echo == the end is missing, so nobody knows whether more was launched
 head -c 60000 "$train" >cut.cwd; metric-eval cut.cwd | sed -n '4p; /^Why/,/^$/p'; metric-eval show cut.cwd | grep -A 1 ^record
+echo == ranges nested too deep
+python3 - >deep.json <<'END'
+import json
+def event(category, name, start, duration, **more):
+    return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": duration, **more}
+events = [event("user_annotation", f"r{i}", 1000 + i, 5000 - 2 * i) for i in range(300)]
+events.append(event("cuda_runtime", "cudaLaunchKernel", 2990, 5, args={"correlation": 1}))
+events.append(event("kernel", "k", 3000, 5, args={"device": 0, "context": 1, "stream": 7, "correlation": 1}))
+print(json.dumps({"baseTimeNanoseconds": 1743521598000000000, "traceEvents": events}))
+END
+metric-eval deep.json --by nvtx-each --csv - | wc -l
+fail metric-eval deep.json --range r280
+metric-eval export deep.json -o deep.pftrace
+metric-eval deep.json --report deep.html
+metric-eval deep.json -o deep.h5 --kind nvtx_range
