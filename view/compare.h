@@ -22,8 +22,8 @@ enum cw_status cw_view_gate(struct counterworks_view *view, const struct cw_view
 const char *cw_view_verdict_text(enum counterworks_verdict verdict);
 
 /* Learns rules for gate from runs of one program. `in` is the first run's, in an arena for the whole; its capture stays
- * open until the view is freed. Add each run once, the first as well; each has an arena of its own. The view has the
- * rules as YAML, and prints a summary that names the file `path`. */
+ * open until the view is freed. Add each run once, the first as well; each has an arena of its own. A file of two runs
+ * is CW_ERR_USAGE. The view has the rules as YAML, and prints a summary that names the file `path`. */
 struct cw_view_learning;
 enum cw_status cw_view_learn_begin(struct cw_view_learning **learning, const struct cw_view_input *in, uint32_t runs);
 enum cw_status cw_view_learn_add(struct cw_view_learning *learning, uint32_t run, const char *name,

@@ -31,6 +31,12 @@ struct counterworks_capture {
     const char *word;         /* quoted for a shell; FILES where there are several */
     size_t run_count;         /* how many words it was opened from, each a run of the program; 0: one */
     const uint32_t *run_ends; /* [run_count]: the number of ranges, or of a trace's processes, up to each run's end */
+    /* The regular files that it was opened from, in the order of cw_opened_file_compare. */
+    struct cw_opened_file {
+        uint64_t device, number; /* equal for all names of one file */
+        const char *path;
+    } * files;
+    size_t file_count;
     struct cw_counter_data data;
 };
 

@@ -268,9 +268,35 @@ struct cw_view_learning {
     enum cw_metric_class *classes;
     double *values;
     struct cw_gate_time *times;
+    struct cw_opened_file *files; /* of all runs so far, in the order of cw_opened_file_compare */
+    size_t file_count;
     struct cw_arena *arena;
     struct cw_error *err;
 };
+
+/* Refuses a file of an earlier run, which says nothing of the differences between runs. */
+static enum cw_status take_files(struct cw_view_learning *l, const char *name,
+                                 const struct counterworks_capture *capture)
+{
+    const size_t before = l->file_count, count = before + capture->file_count;
+    struct cw_opened_file *all = cw_arena_alloc(l->arena, count, sizeof *all);
+    if (!all)
+        return cw_error_nomem(l->err);
+    for (size_t i = 0; i < count; i++) {
+        all[i] = i < before ? l->files[i] : capture->files[i - before];
+        const struct cw_opened_file *same =
+            i < before || !before ? NULL : bsearch(&all[i], l->files, before, sizeof *all, cw_opened_file_compare);
+        if (same)
+            return cw_error_set(l->err, CW_ERR_USAGE, "%s: found a file of another run (%s), expected each run once",
+                                name, same->path);
+        if (i >= before && !(all[i].path = cw_arena_strdup(l->arena, all[i].path)))
+            return cw_error_nomem(l->err);
+    }
+    qsort(all, count, sizeof *all, cw_opened_file_compare);
+    l->files = all;
+    l->file_count = count;
+    return CW_OK;
+}
 
 static enum cw_status make_room(struct cw_view_learning *l, const struct cw_comparison *c)
 {
@@ -438,7 +464,9 @@ enum cw_status cw_view_learn_add(struct cw_view_learning *l, uint32_t run, const
     if (!arena)
         return cw_error_nomem(l->err);
     in.arena = arena;
-    enum cw_status status = begin_other_side(&sides, &in, &(struct counterworks_side){capture, chip, 1});
+    enum cw_status status = take_files(l, name, capture);
+    if (status == CW_OK)
+        status = begin_other_side(&sides, &in, &(struct counterworks_side){capture, chip, 1});
     if (status == CW_OK)
         status = leave_sides(&sides, &in);
     if (status == CW_OK)

@@ -363,35 +363,37 @@ static const char *quote(const char *word, struct cw_arena *arena)
     return made;
 }
 
-struct identity {
-    dev_t device;
-    ino_t number;
-    const char *path;
-};
-
-static int by_identity(const void *left, const void *right)
+int cw_opened_file_compare(const void *left, const void *right)
 {
-    const struct identity *a = left, *b = right;
+    const struct cw_opened_file *a = left, *b = right;
     return a->device != b->device ? (a->device > b->device) - (a->device < b->device)
                                   : (a->number > b->number) - (a->number < b->number);
 }
 
-static enum cw_status tell_same(const struct cw_file_list *list, struct cw_notices *notices, struct cw_error *err)
+static enum cw_status list_files(struct counterworks_capture *capture, const struct cw_file_list *list,
+                                 struct cw_error *err)
 {
-    struct identity *files = calloc(list->count + 1, sizeof *files);
-    size_t count = 0;
     struct stat st;
-    if (!files)
+    capture->files = cw_arena_alloc(capture->arena, list->count, sizeof *capture->files);
+    if (!capture->files)
         return cw_error_nomem(err);
-    for (size_t i = 0; i < list->count; i++)
-        if (stat(list->paths[i], &st) == 0 && S_ISREG(st.st_mode))
-            files[count++] = (struct identity){st.st_dev, st.st_ino, list->paths[i]};
-    qsort(files, count, sizeof *files, by_identity);
-    for (size_t i = 1; i < count; i++)
-        if (by_identity(&files[i - 1], &files[i]) == 0)
-            cw_notice(notices, "%s: found the same file more than once: it counts each time", files[i].path);
-    free(files);
+    for (size_t i = 0; i < list->count; i++) {
+        if (stat(list->paths[i], &st) != 0 || !S_ISREG(st.st_mode))
+            continue;
+        const char *path = cw_arena_strdup(capture->arena, list->paths[i]);
+        if (!path)
+            return cw_error_nomem(err);
+        capture->files[capture->file_count++] = (struct cw_opened_file){st.st_dev, st.st_ino, path};
+    }
+    qsort(capture->files, capture->file_count, sizeof *capture->files, cw_opened_file_compare);
     return CW_OK;
+}
+
+static void tell_same(const struct counterworks_capture *capture, struct cw_notices *notices)
+{
+    for (size_t i = 1; i < capture->file_count; i++)
+        if (cw_opened_file_compare(&capture->files[i - 1], &capture->files[i]) == 0)
+            cw_notice(notices, "%s: found the same file more than once: it counts each time", capture->files[i].path);
 }
 
 static enum cw_status open_files(struct counterworks_capture **capture, const struct cw_file_list *files,
@@ -417,9 +419,11 @@ enum cw_status cw_source_open(struct counterworks_capture **capture, const struc
         status = open_files(capture, &files, of, notices, arena, err);
     if (status == CW_OK && files.count == 1 && of->origins) /* as a part of a job */
         status = cw_rank_origins_add(of->origins, &(*capture)->data, files.paths[0], err);
+    if (status == CW_OK)
+        status = list_files(*capture, &files, err);
     /* copies in traces are found by process */
-    if (status == CW_OK && files.count > 1 && (*capture)->data.schema.profiler != CW_PROFILER_TRACE)
-        status = tell_same(&files, notices, err);
+    if (status == CW_OK && (*capture)->data.schema.profiler != CW_PROFILER_TRACE)
+        tell_same(*capture, notices);
     if (status == CW_OK) {
         (*capture)->word = of->count > 1 ? "FILES" : quote(*of->words, (*capture)->arena);
         (*capture)->asked = cw_arena_strdup((*capture)->arena, *of->words);

@@ -31,6 +31,8 @@ const char *cw_source_name(const struct cw_file_list *files, const struct cw_sou
  * twice counts twice, and becomes a notice; so do rows of other profilers that are left out or of no known process. */
 enum cw_status cw_source_open(struct counterworks_capture **capture, const struct cw_source_files *of,
                               struct cw_notices *notices, struct cw_error *err);
+/* Orders files of captures (struct cw_opened_file), for qsort; 0 for one file, under whatever names. */
+int cw_opened_file_compare(const void *left, const void *right);
 /* Adds a notice for each of the first ranks that are in several files. NULL `notices`: does nothing. */
 void cw_source_tell_ranks(struct cw_rank_origins *origins, struct cw_notices *notices);
 /* Opens files as one capture of that name. They must be of one plan, as for a merge. */

@@ -27,7 +27,8 @@ small ranges.cwd --range 29998-29999 -m sm__inst_executed.sum --tidy --csv - | c
 small ranges.cwd --by range --sort total --top 2 -m gpu__time_duration.sum --tidy --csv - | columns range,name,value,status
 echo == commands that take all ranges
 rules=$PWD/gate.yaml
-metric-eval gate --learn some.cwd some.cwd some.cwd -m sm__inst_executed.sum -o $rules >/dev/null
+for i in 1 2 3; do cp some.cwd run$i.cwd; done
+metric-eval gate --learn run?.cwd -m sm__inst_executed.sum -o $rules >/dev/null
 small advise ranges.cwd --top 1 | head -n 6
 small advise ranges.cwd --by range --format json | head -c 60; echo
 small diff ranges.cwd ranges.cwd

@@ -21,7 +21,8 @@ small explain ranges.cwd lts__t_sector_hit_rate.pct --range 39999 | head -n 4
 small export ranges.cwd --format csv -m $few | tail -n 1 | cut -c 1-60
 repeat_ranges "$SOURCE/data/captures/multiplexed.cwd" 600 60 some.cwd
 rules=$PWD/gate.yaml
-metric-eval gate --learn some.cwd some.cwd some.cwd -m sm__inst_executed.sum -o $rules >/dev/null
+for i in 1 2 3; do cp some.cwd run$i.cwd; done
+metric-eval gate --learn run?.cwd -m sm__inst_executed.sum -o $rules >/dev/null
 small gate ranges.cwd ranges.cwd --rules $rules | head -n 2
 echo "== damage in the middle costs its range"
 for place in 10000000 20000000; do printf damage | dd of=ranges.cwd bs=1 seek=$place conv=notrunc status=none; done

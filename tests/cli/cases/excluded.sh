@@ -31,7 +31,8 @@ echo == two captures
 metric-eval diff "$facts" "$facts" --exclude with_ | head -n 2
 metric-eval diff "$facts" "$SOURCE/data/captures/gemm.cwd" --kernel '^(plain|gemm)' | head -n 2
 fail metric-eval diff "$facts" "$facts" --kernel nothing
-metric-eval gate --learn "$facts" "$facts" "$facts" -o gate.yaml -m sm__inst_executed.sum --exclude with_ | head -n 1
+for i in 1 2 3; do cp "$facts" run$i.cwd; done
+metric-eval gate --learn run?.cwd -o gate.yaml -m sm__inst_executed.sum --exclude with_ | head -n 1
 metric-eval gate "$facts" "$facts" --rules gate.yaml --exclude with_ | head -n 3
 fail metric-eval gate "$facts" "$facts" --rules gate.yaml --exclude .
 echo == for other programs

@@ -25,7 +25,8 @@ $vary ways.cwd 1 same sm__inst_executed 1.5 1 b.cwd
 $vary ways.cwd 1 same gpu__time_duration 0.1 1 ways.cwd
 judge "faster with more instructions" a.cwd ways.cwd
 $vary facts.cwd 1 same '' 1 0 "$C/facts.cwd"
-metric-eval gate --learn "$C/facts.cwd" "$C/facts.cwd" "$C/facts.cwd" -m launch__registers_per_thread -o facts.yaml
+for i in 1 2 3; do cp "$C/facts.cwd" facts_$i.cwd; cp "$C/transformer.cwd" large_$i.cwd; done
+metric-eval gate --learn facts_?.cwd -m launch__registers_per_thread -o facts.yaml
 judge "facts of launches" "$C/facts.cwd" facts.cwd facts.yaml; grep compared out.txt
 echo "== several runs a side"
 metric-eval gate a.cwd learn1[01].cwd --rules gate.yaml -- b.cwd learn1[23].cwd
@@ -38,7 +39,7 @@ judge "noise of 100 %" a.cwd slow.cwd loose.yaml; cat out.txt
 sed 's/noise: [0-9.]*/noise: unknown/' gate.yaml >none.yaml
 judge "nothing is judged" a.cwd slow.cwd none.yaml; cat out.txt
 T=$C/transformer.cwd
-metric-eval gate --learn "$T" "$T" "$T" --all -o large.yaml | head -2
+metric-eval gate --learn large_?.cwd --all -o large.yaml | head -2
 judge "all metrics of many kernels can be read" "$T" "$T" large.yaml
 echo "== incomparable"
 reasons() { grep incomparable: out.txt | sed 's/^ *//' | cut -c1-110; }
@@ -64,6 +65,9 @@ metric-eval gate a.cwd b.cwd
 metric-eval gate --learn a.cwd b.cwd -o x.yaml
 metric-eval gate --learn -o after.yaml -- a.cwd b.cwd learn10.cwd | head -1
 metric-eval gate --learn a.cwd b.cwd "$C/nvtx_runs.cwd" -o x.yaml 2>&1 | sed "s,$C/,,"; ls x.yaml 2>&1
+mkdir again; ln a.cwd again/hard.cwd; ln -s ../b.cwd again/soft.cwd
+metric-eval gate --learn a.cwd b.cwd a.cwd -o x.yaml; ls x.yaml 2>&1
+metric-eval gate --learn a.cwd b.cwd again/soft.cwd -o x.yaml; metric-eval gate --learn a.cwd b.cwd again -o x.yaml
 echo text >mine.txt; metric-eval gate --learn learn*.cwd -o mine.txt
 echo 'schema: 1' >mine.yaml; metric-eval gate --learn learn*.cwd -o mine.yaml
 cp a.cwd kept.cwd

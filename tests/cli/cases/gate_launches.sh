@@ -9,14 +9,15 @@ capture few.cwd --launch-count 8
 capture first.cwd --launch-count 20
 capture later.cwd --launch-skip 2 --launch-count 20
 capture lost.cwd --sim-drop 8
-metric-eval gate --learn all.cwd all.cwd all.cwd -o rules.yaml --force
+cp all.cwd all_2.cwd; cp all.cwd all_3.cwd
+metric-eval gate --learn all.cwd all_2.cwd all_3.cwd -o rules.yaml --force
 for runs in "all few" "few all" "first later" "all lost" "lost lost"; do
     set -- $runs
     metric-eval gate "$1.cwd" "$2.cwd" --rules rules.yaml 2>/dev/null >judged
     echo "$runs: $?"
     head -n 3 judged
 done
-metric-eval gate --learn all.cwd few.cwd all.cwd -o other.yaml
+metric-eval gate --learn all.cwd few.cwd all_2.cwd -o other.yaml
 
 captures=$SOURCE/data/captures
 rules() { # LIMITS-OF-TIME

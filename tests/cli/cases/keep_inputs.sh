@@ -2,7 +2,8 @@
 metric-config --chip GH100 -m sm__inst_executed.sum --no-native -o plan.cwc
 for i in 1 2 3; do capture-agent range --sim-kernels 2 -c plan.cwc -o $i.cwd --sim-seed $i -- true; done
 mkdir folder; cp 1.cwd folder/a.cwd; cp 2.cwd folder/b.cwd; ln -s folder/a.cwd link.cwd; echo folder/a.cwd >list
-echo sm__inst_executed.sum >names; metric-eval gate -q --learn 1.cwd 1.cwd 1.cwd -o rules.yaml 2>/dev/null
+mkdir equal; for i in 1 2 3; do cp 1.cwd equal/$i.cwd; done
+echo sm__inst_executed.sum >names; metric-eval gate -q --learn equal/?.cwd -o rules.yaml 2>/dev/null
 cat >own.yaml <<'EOF'
 schema: 1
 metrics:

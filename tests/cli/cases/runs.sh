@@ -15,7 +15,8 @@ changes r.0.cwd r.1.cwd -- r.0.cwd
 changes r.0.cwd r.1.cwd --rank 0 -- r.0.cwd
 changes r.2.cwd --rank 0,2 -- r.0.cwd r.1.cwd r.2.cwd
 metric-eval diff r.0.cwd r.1.cwd --rank 5 -- r.0.cwd
-metric-eval gate --learn r.0.cwd r.0.cwd r.0.cwd -o rules.yaml -q
+for i in 1 2 3; do cp r.0.cwd equal$i.cwd; done
+metric-eval gate --learn equal?.cwd -o rules.yaml -q
 metric-eval gate r.0.cwd r.1.cwd --rank 0 --rules rules.yaml -- r.0.cwd | head -n 1
 echo "== a folder is one run, and a list as well"
 mkdir job; cp r.*.cwd job; cp -r job again; printf '%s\n' r.0.cwd r.1.cwd >list

@@ -114,9 +114,10 @@ for format in text json; do
     writer "eval diff $format" "$vary \$d/more.cwd 1 same sm__inst_executed 3 0 \$d/range.cwd; metric-eval diff \$d/range.cwd \$d/more.cwd --all --format $format"
     writer "eval diff nvtx $format" "metric-eval diff \$d/range.cwd \$d/more.cwd --by nvtx --format $format"
 done
-writer "eval gate learn" 'metric-eval gate --learn $d/range.cwd $d/range.cwd $d/range.cwd --all -o -'
-writer "eval gate summary" 'metric-eval gate --learn $d/range.cwd $d/range.cwd $d/range.cwd --all -o $d/gate.yaml --force'
-writer "eval gate text" "metric-eval gate --learn \$d/range.cwd \$d/range.cwd \$d/range.cwd --all -o \$d/gate.yaml --force >rules.txt; $vary \$d/more.cwd 1 same sm__inst_executed 3 0 \$d/range.cwd; metric-eval gate \$d/range.cwd \$d/more.cwd --rules \$d/gate.yaml"
+for folder in hostile harmless; do for i in 2 3; do cp $folder/range.cwd $folder/range$i.cwd; done; done
+writer "eval gate learn" 'metric-eval gate --learn $d/range.cwd $d/range2.cwd $d/range3.cwd --all -o -'
+writer "eval gate summary" 'metric-eval gate --learn $d/range.cwd $d/range2.cwd $d/range3.cwd --all -o $d/gate.yaml --force'
+writer "eval gate text" "metric-eval gate --learn \$d/range.cwd \$d/range2.cwd \$d/range3.cwd --all -o \$d/gate.yaml --force >rules.txt; $vary \$d/more.cwd 1 same sm__inst_executed 3 0 \$d/range.cwd; metric-eval gate \$d/range.cwd \$d/more.cwd --rules \$d/gate.yaml"
 writer "eval gate json" 'metric-eval gate $d/range.cwd $d/more.cwd --rules $d/gate.yaml --format json'
 writer "eval gate rules" 'metric-eval gate $d/range.cwd $d/range.cwd --rules $d/mine.yaml; metric-eval gate $d/range.cwd $d/range.cwd --rules "$f"; metric-eval gate $d/range.cwd $d/range.cwd --rules $d/name.yaml'
 for format in csv folded ndjson prometheus speedscope; do
