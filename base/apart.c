@@ -95,18 +95,7 @@ static size_t find_word(const char *name, size_t at, size_t room)
     for (size_t back = 0; back < most && at > back; back++)
         if (strchr("_<>,. (:", name[at - back - 1]))
             return at - back;
-    while (at > 0 && ((unsigned char)name[at] & 0xc0) == 0x80) /* not within a character */
-        at--;
-    return at;
-}
-
-static size_t bytes_of(const char *text, size_t columns)
-{
-    const char *at = text;
-    for (; *at && columns; columns--)
-        for (at++; ((unsigned char)*at & 0xc0) == 0x80;)
-            at++;
-    return (size_t)(at - text);
+    return cw_text_letter(name, at);
 }
 
 /* Writes the part of the name that begins at `at`, in `room` columns. */
@@ -115,8 +104,9 @@ static void put_place(const char *name, size_t at, size_t room, char text[CW_SHO
     char behind[CW_SHORT_SIZE];
     cw_text_format(behind, sizeof behind, "%s", name + find_word(name, at, room));
     if (cw_text_columns(behind) > room)
-        strcpy(behind + bytes_of(behind, room - 2), "..");
-    strcat(text, behind);
+        strcpy(behind + cw_text_head(behind, room - 2), "..");
+    const size_t used = strlen(text); /* letters with many marks may take more bytes than there are */
+    cw_text_format(text + used, CW_SHORT_SIZE - used, "%s", behind);
 }
 
 const char *cw_show_apart(const char *name, size_t at, size_t width, char text[CW_SHORT_SIZE])
@@ -127,7 +117,7 @@ const char *cw_show_apart(const char *name, size_t at, size_t width, char text[C
     const char *mark = strstr(text, "..");
     const size_t begun = mark ? cw_text_columns(text) - cw_text_columns(mark) : width;
     const size_t most = second ? width / 5 : 2 * width / 5, head = begun < most ? begun : most, room = width - head - 2;
-    strcpy(text + bytes_of(text, head), "..");
+    strcpy(text + cw_text_head(text, head), "..");
     if (!second) {
         put_place(name, first, room, text);
         return text;

@@ -95,16 +95,6 @@ static void drop_namespaces(char *text)
     *to = 0;
 }
 
-/* Number of bytes in the first `columns` columns of escaped text. */
-static size_t bytes_of(const char *text, size_t columns)
-{
-    size_t i = 0;
-    for (size_t seen = 0; text[i]; i++)
-        if (((unsigned char)text[i] & 0xc0) != 0x80 && seen++ == columns)
-            break;
-    return i;
-}
-
 /* Replaces a lambda by its enclosing function: of "f(int)::{lambda(float)#1}::operator()() const" the f stays. */
 static void drop_lambdas(char *text)
 {
@@ -149,19 +139,18 @@ static const char *find_subject(const char *arguments, size_t *length)
 static void cut_middle(char *text, size_t width)
 {
     char tail[CW_SHORT_SIZE];
-    const size_t all = cw_text_columns(text);
-    if (all <= width)
+    if (cw_text_columns(text) <= width)
         return;
     const size_t behind = width < 2 ? 0 : (width - 2) / 2, before = width < 2 ? 0 : width - 2 - behind;
-    strcpy(tail, text + bytes_of(text, all - behind));
-    strcpy(text + bytes_of(text, before), width < 2 ? "." : "..");
+    strcpy(tail, text + cw_text_tail(text, behind));
+    strcpy(text + cw_text_head(text, before), width < 2 ? "." : "..");
     strcat(text, tail);
 }
 
 static void cut_end(char *text, size_t width)
 {
     if (cw_text_columns(text) > width)
-        strcpy(text + bytes_of(text, width - 2), "..");
+        strcpy(text + cw_text_head(text, width - 2), "..");
 }
 
 /* Removes the content of brackets, up to the closing bracket of the enclosing pair. */
@@ -213,7 +202,7 @@ static void cut(char *text, size_t width)
     if (subject && own + 1 + (size_t)(subject - text - name) + length + 3 > width) {
         cut_around(text, width, subject, length);
     } else if (text[name] && own + 4 <= width) {
-        strcpy(text + bytes_of(text, width - 3), "..>");
+        strcpy(text + cw_text_head(text, width - 3), "..>");
     } else {
         if (name)
             text[name] = 0;

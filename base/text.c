@@ -3,9 +3,12 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <locale.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <wchar.h>
 
 #include "base/utf8.h"
 
@@ -143,6 +146,35 @@ static void put_line(struct sink *to, const char *text, size_t n)
     }
 }
 
+static locale_t letters; /* 0: the machine lacks it, and each character counts as one column */
+
+static void find_letters(void)
+{
+    letters = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+}
+
+/* Columns of a character that is seen. The program's own locale may be "C", where wcwidth() knows ASCII alone. */
+static size_t columns_of_letter(uint32_t code)
+{
+    enum { FIRST_MARK = 0x300 }; /* characters below have one column */
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (code < FIRST_MARK)
+        return 1;
+    pthread_once(&once, find_letters);
+    if (!letters)
+        return 1;
+    const locale_t before = uselocale(letters);
+    const int columns = wcwidth((wchar_t)code);
+    uselocale(before);
+    return columns < 0 ? 1 : (size_t)columns;
+}
+
+static size_t columns_of_one(const struct character *c)
+{
+    char escape[ESCAPE_SIZE];
+    return c->unseen ? escape_for_line(c, escape) : columns_of_letter(c->code);
+}
+
 static size_t columns_of(const char *text, size_t n)
 {
     size_t columns = 0;
@@ -154,11 +186,51 @@ static size_t columns_of(const char *text, size_t n)
         if (!n)
             return columns;
         struct character c = next_character(text, n);
-        char escape[ESCAPE_SIZE];
-        columns += c.unseen ? escape_for_line(&c, escape) : 1;
+        columns += columns_of_one(&c);
         text += c.length;
         n -= c.length;
     }
+}
+
+size_t cw_text_head(const char *text, size_t columns)
+{
+    const size_t n = strlen(text);
+    size_t at = 0;
+    while (at < n) {
+        const struct character c = next_character(text + at, n - at);
+        const size_t own = columns_of_one(&c);
+        if (own > columns)
+            break;
+        columns -= own;
+        at += c.length;
+    }
+    return at;
+}
+
+size_t cw_text_tail(const char *text, size_t columns)
+{
+    const size_t n = strlen(text);
+    size_t at = 0, left = columns_of(text, n);
+    while (at < n) {
+        const struct character c = next_character(text + at, n - at);
+        const size_t own = columns_of_one(&c);
+        if (left <= columns && (own || !at))
+            break;
+        left -= own;
+        at += c.length;
+    }
+    return at;
+}
+
+size_t cw_text_letter(const char *text, size_t at)
+{
+    const size_t n = strlen(text);
+    for (; at > 0; at--) {
+        const struct character c = next_character(text + at, n - at);
+        if (c.valid && columns_of_one(&c))
+            break;
+    }
+    return at;
 }
 
 bool cw_text_ends_in(const char *text, const char *end)

@@ -45,8 +45,8 @@ struct cw_text_wrap {
 FILE *cw_text_wrap_begin(struct cw_text_wrap *wrap, FILE *out);
 void cw_text_wrap_end(struct cw_text_wrap *wrap);
 
-/* Prints as fprintf does, with the text of every %s and %c escaped. Widths count columns of the printed text, one for
- * each character. The format itself is printed as it is. It takes d i u o x X c s and the conversions of doubles. */
+/* Prints as fprintf does, with the text of every %s and %c escaped. Widths count columns of the printed text. The
+ * format itself is printed as it is. It takes d i u o x X c s and the conversions of doubles. */
 void cw_text_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes as snprintf does, with everything escaped: always one line. Cuts only between characters. Returns the length
@@ -65,8 +65,15 @@ char *cw_text_quote(const char *word);
 /* Whether it stays as it is. */
 bool cw_text_is_plain_word(const char *word);
 
-/* Number of columns of a text printed as CW_TEXT_LINE. */
+/* Number of columns of a text printed as CW_TEXT_LINE: 2 for an East Asian letter or an emoji, 0 for a mark on the
+ * letter before it. */
 size_t cw_text_columns(const char *text);
+/* Where to cut such a text: number of bytes of its longest beginning, and place of its longest end, in at most so many
+ * columns. Neither is within a letter: marks stay with the letter before them, however many bytes they have. */
+size_t cw_text_head(const char *text, size_t columns);
+size_t cw_text_tail(const char *text, size_t columns);
+/* The place of the letter whose bytes, or bytes of its marks, hold the place `at`. */
+size_t cw_text_letter(const char *text, size_t at);
 
 /* Writes finished JSON and escapes the characters in its strings; `out` is a FILE. Returns 0, or -1 for a write error,
  * as json_dump_callback of jansson expects. */

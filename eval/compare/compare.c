@@ -67,7 +67,7 @@ const char *cw_group_label(const struct cw_groups *groups, uint32_t group, size_
     const char *name = groups->items[group].name;
     if (width)
         name = cw_shorten(name, width, shown);
-    const size_t size = cw_text_columns(name) * 4 + 128; /* a character has at most 4 bytes */
+    const size_t size = strlen(name) * 4 + 128; /* an escape has at most 4 bytes for each */
     char *label = cw_arena_alloc(arena, size, 1);
     if (!label)
         return NULL;

@@ -243,13 +243,8 @@ static void put_cut(const struct view *v, const char *text, size_t used)
     char shown[TEXT_SIZE];
     const size_t most = room(v, used);
     cw_text_format(shown, sizeof shown, "%s", text);
-    if (most && cw_text_columns(shown) > most) {
-        size_t end = 0;
-        for (size_t seen = 0; shown[end] && seen + 2 < most; seen++)
-            for (end++; ((unsigned char)shown[end] & 0xc0) == 0x80;)
-                end++;
-        memcpy(shown + end, "..", 3);
-    }
+    if (most && cw_text_columns(shown) > most)
+        strcpy(shown + cw_text_head(shown, most > 2 ? most - 2 : 0), "..");
     cw_text_print(v->out, "%s\n", shown);
 }
 

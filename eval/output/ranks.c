@@ -465,7 +465,7 @@ static struct cw_output_row metric_row(const struct cw_output_table *t, uint64_t
     cw_terminal_integer(s->outliers, line->outliers);
     *line->mark = cw_terminal_mark((enum cw_value_status)s->status);
     const char *metric = r->names[at % r->metric_count];
-    const size_t used = strlen(metric) + 2, room = l->metric_width, left = room > used ? room - used : 0;
+    const size_t used = cw_text_columns(metric) + 2, room = l->metric_width, left = room > used ? room - used : 0;
     cw_shorten(r->kernels[at / r->metric_count].name,
                !room || left > NAME_WIDTH ? NAME_WIDTH
                : left > LEAST_NAME        ? left

@@ -222,18 +222,16 @@ int cw_terminal_room(const struct cw_output_table *t, unsigned width)
 
 const char *cw_terminal_cut(const char *text, size_t width, char shown[CW_SHORT_SIZE])
 {
-    const int length = (int)cw_text_format(shown, CW_SHORT_SIZE, "%s", text);
+    enum { MARK = 2 }; /* ".." */
+    const size_t length = cw_text_format(shown, CW_SHORT_SIZE - MARK, "%s", text);
     if (cw_text_columns(shown) <= width)
         return shown;
     if (width < 4)
         width = 4;
-    int tail = ((int)width - 2) / 2, head = (int)width - 2 - tail;
-    while (((unsigned char)shown[length - tail] & 0xc0) == 0x80) /* not within a character */
-        tail--;
-    while (head > 0 && ((unsigned char)shown[head] & 0xc0) == 0x80)
-        head--;
-    memmove(shown + head + 2, shown + length - tail, (size_t)tail + 1);
-    memcpy(shown + head, "..", 2);
+    const size_t behind = (width - MARK) / 2, head = cw_text_head(shown, width - MARK - behind),
+                 tail = cw_text_tail(shown, behind);
+    memmove(shown + head + MARK, shown + tail, length - tail + 1);
+    memcpy(shown + head, "..", MARK);
     return shown;
 }
 

@@ -18,11 +18,7 @@ static const char *shorten_words(const char *name, size_t room, char text[CW_SHO
     cw_text_format(text, CW_SHORT_SIZE, "%s", name);
     if (!room || cw_text_columns(text) <= room)
         return text;
-    char *at = text;
-    for (size_t kept = room > 2 ? room - 2 : 0; kept && *at; kept--)
-        for (at++; ((unsigned char)*at & 0xc0) == 0x80;)
-            at++;
-    memcpy(at, "..", 3);
+    strcpy(text + cw_text_head(text, room > 2 ? room - 2 : 0), "..");
     return text;
 }
 
@@ -30,14 +26,10 @@ static const char *shorten_words(const char *name, size_t room, char text[CW_SHO
 static const char *shorten_path(const char *name, size_t room, char text[CW_SHORT_SIZE])
 {
     const size_t length = cw_text_format(text, CW_SHORT_SIZE, "%s", name);
-    const size_t columns = cw_text_columns(text);
-    if (!room || columns <= room)
+    if (!room || cw_text_columns(text) <= room)
         return text;
-    const char *at = text;
-    for (size_t drop = columns - (room > 2 ? room - 2 : 0); drop && *at; drop--)
-        for (at++; ((unsigned char)*at & 0xc0) == 0x80;)
-            at++;
-    memmove(text + 2, at, length - (size_t)(at - text) + 1);
+    const size_t tail = cw_text_tail(text, room > 2 ? room - 2 : 0);
+    memmove(text + 2, text + tail, length - tail + 1);
     return memcpy(text, "..", 2);
 }
 

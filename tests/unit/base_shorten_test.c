@@ -48,7 +48,8 @@ static const struct {
     {"forward pass of the second layer", 20, "forward p..ond layer"},
     {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x32_stage3_kernel", 30, "sm80_xmma_gemm.._stage3_kernel"},
     {"k\033[31m]", 10, "k\\x1b[31m]"},
-    {"日本日本日本日本", 6, "日本..日本"},
+    {"日本日本日本日本", 10, "日本..日本"},
+    {"日本日本日本日本", 6, "日..本"},
     {"<<<<<<<<<<", 4, "<..>"},
     {"((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((", 3, NULL},
     {">>>>>>>>::::::::)))))))", 3, NULL},
@@ -121,6 +122,43 @@ Test(shorten, a_name_of_any_length_fits)
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         cr_expect(*cw_shorten_to_family(cases[i].name, text), "%s", cases[i].name);
+}
+
+Test(shorten, letters_of_any_width_fit)
+{
+    static const char *const names[] = {"void 畳み込み層::核関数<行列の積, 転置された行列の積>(float*)",
+                                        "核関数核関数核関数核関数核関数核関数核関数", "🚀🚀🚀🚀_kernel<🚀🚀🚀🚀>(🚀*)",
+                                        "e\u0301e\u0323e\u0301e\u0301e\u0301e\u0323e\u0301e\u0301e\u0301e\u0323"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t width = 1; width < 60; width++) {
+            char text[CW_SHORT_SIZE];
+            cw_shorten(names[i], width, text);
+            const char *mark = strstr(text, "..");
+            cr_expect_leq(cw_text_columns(text), width, "%s", text);
+            cr_expect(!mark || cw_text_letter(mark, 2) == 2, "%s: a mark without its letter", text);
+        }
+}
+
+/* Marks take bytes and no columns. */
+Test(shorten, names_of_many_marks_have_room)
+{
+    char names[2][CW_SHORT_SIZE], text[CW_SHORT_SIZE];
+    const char *const list[] = {names[0], names[1]};
+    for (size_t n = 0; n < 2; n++) {
+        size_t used = 0;
+        while (used + 32 < CW_SHORT_SIZE)
+            used += (size_t)snprintf(names[n] + used, CW_SHORT_SIZE - used, "e\u0301\u0301\u0301\u0301%s",
+                                     used == 900 && n ? "x" : "");
+    }
+    for (size_t width = 16; width < 300; width++) {
+        size_t *at = cw_find_alike(list, 2, width, cw_shorten);
+        cr_assert_not_null(at);
+        for (size_t n = 0; n < 2; n++) {
+            cw_shorten(list[n], width, text);
+            cr_expect_leq(cw_text_columns(cw_show_apart(list[n], at[n], width, text)), width);
+        }
+        free(at);
+    }
 }
 
 Test(shorten, names_that_read_the_same_show_where_they_differ)

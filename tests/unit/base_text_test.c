@@ -174,6 +174,42 @@ Test(text, columns)
 {
     cr_expect_eq(cw_text_columns(""), 0);
     cr_expect_eq(cw_text_columns("µs\n\033"), 2 + 2 + 4);
+    cr_expect_eq(cw_text_columns("核関数"), 3 * 2);
+    cr_expect_eq(cw_text_columns("한ｋ🚀"), 3 * 2);
+    cr_expect_eq(cw_text_columns("e\u0301\u0323x\u200d\ufe0f"), 2);
+    cr_expect_eq(cw_text_columns("\u1112\u1161\u11ab"), 2, "a syllable of Hangul in parts");
+    cr_expect_eq(cw_text_columns("\u02ff\u0300\u036f\u0370\u4e2d\U0001f680"), 1 + 0 + 0 + 1 + 2 + 2);
+}
+
+Test(text, cuts_between_letters)
+{
+    static const struct {
+        const char *text;
+        size_t columns, head, tail;
+    } cuts[] = {{"", 3, 0, 0},
+                 {"abcd", 3, 3, 1},
+                 {"abcd", 4, 4, 0},
+                 {"核関数", 3, 3, 6}, /* half a letter is none */
+                 {"核関数", 4, 6, 3},
+                 {"ae\u0301bu\u0308", 2, 4, 4},
+                 {"ae\u0301bu\u0308", 1, 1, 5},
+                 {"ae\u0301bu\u0308", 0, 0, 8},
+                 {"a\nb", 2, 1, 2}}; /* "a\\nb" */
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        cr_expect_eq(cw_text_head(cuts[i].text, cuts[i].columns), cuts[i].head, "%zu", i);
+        cr_expect_eq(cw_text_tail(cuts[i].text, cuts[i].columns), cuts[i].tail, "%zu", i);
+    }
+    static const char marked[] = "ae\u0301\u0323b";
+    static const size_t letters[] = {0, 1, 1, 1, 1, 1, 6, 7};
+    for (size_t i = 0; i < sizeof marked; i++)
+        cr_expect_eq(cw_text_letter(marked, i), letters[i], "%zu", i);
+}
+
+Test(text, widths_count_columns)
+{
+    char text[32];
+    cw_text_format(text, sizeof text, "%-5s|%5s|", "核関", "e\u0301");
+    cr_expect_str_eq(text, "核関 |    e\u0301|");
 }
 
 static const char *words(const char *text, unsigned column, unsigned width)

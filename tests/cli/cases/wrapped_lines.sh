@@ -2,7 +2,7 @@
 C=$SOURCE/data/captures
 explain=sm__throughput.avg.pct_of_peak_sustained_elapsed
 terminal() { script -qec "stty cols 100; $*" /dev/null </dev/null | tr -d '\r'; }
-cd "$C" || exit 1
+here=$PWD; cd "$C" || exit 1
 for command in "metric-config --chip GH100 --for-advice --explain" "metric-eval explain transformer.cwd $explain --range 99" \
     "metric-eval explain transformer.cwd latency --range 99" "metric-query legacy --chip GH100" "metric-query sets" "metric-query chips" "metric-query sets PmSampling" \
     "capture-agent trace --list-kinds"; do
@@ -15,3 +15,15 @@ terminal metric-eval explain transformer.cwd $explain --range 99 | sed -n '4,6p;
 terminal metric-config --chip GH100 -m $explain --explain | tail -n 2
 terminal metric-query legacy --chip GH100 | sed -n 1,5p
 terminal metric-query legacy --chip GH100 atomic_transactions_per_request | sed -n '/formula/,/measured/p'
+echo "== letters of two columns, and marks of none"
+python3 - >"$here/wide.json" <<'END'
+import json
+names = "核関数" * 15, "e\u0301" * 45, "\U0001f680" * 30, "plain" * 12, "短い"
+kernels = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 1000 + 20 * i, "dur": 10 - i,
+            "args": {"device": 0, "context": 1, "stream": 7, "correlation": i}} for i, name in enumerate(names)]
+print(json.dumps({"baseTimeNanoseconds": 1743521598000000000, "traceEvents": kernels}))
+END
+terminal metric-eval "$here/wide.json" -q --by kernel | python3 -c '
+import sys, unicodedata
+for line in sys.stdin:
+    print(sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "FW") for c in line[:-1]), line, end="")'
