@@ -302,7 +302,7 @@ const char *cw_shorten_to_family(const char *name, char text[CW_SHORT_SIZE])
         end--;
     *end = 0;
     drop_sizes(text);
-    return *text ? text : strcpy(text, "?");
+    return *text ? text : strcpy(text, *name ? "?" : CW_TEXT_NO_NAME);
 }
 
 /* Length of "(unsigned int)" before a number, else 0. */

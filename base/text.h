@@ -22,6 +22,10 @@ enum cw_text_kind {
     CW_TEXT_JSON,  /* a whole JSON string with its quotes; escapes are \u001b, invalid UTF-8 is U+FFFD */
 };
 
+/* Stands for the name of a kernel, range or call whose name is empty, where people read it: a row of a table, a frame
+ * of a stack, a label, an event of a timeline. */
+#define CW_TEXT_NO_NAME "(no name)"
+
 /* Write errors stay in the stream (ferror), for all functions that take a FILE. */
 void cw_text_put(FILE *out, enum cw_text_kind kind, const char *text);
 

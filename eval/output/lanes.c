@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/text.h"
+
 #define NOTHING UINT32_MAX
 
 struct row { /* a lane, or a further one of its name */
@@ -204,6 +206,7 @@ static void take(struct cw_lanes *l, struct cw_lane_event *e)
         return;
     }
     e->end = e->end < e->time ? e->time : e->end;
+    e->name = e->name && *e->name ? e->name : CW_TEXT_NO_NAME;
     const uint32_t row = e->instant ? NOTHING : choose(l, e->lane, e->end);
     if (row == NOTHING) {
         l->crowded += !e->instant;

@@ -39,6 +39,10 @@ struct stacks {
 
 static void add_frame(struct stacks *s, const char *text, size_t length)
 {
+    if (!length) {
+        text = CW_TEXT_NO_NAME;
+        length = strlen(text);
+    }
     if (s->frame_count == s->frame_room) {
         const size_t room = 2 * s->frame_room + 256;
         struct frame *more = s->enough ? realloc(s->frames, room * sizeof *more) : NULL;
@@ -71,7 +75,7 @@ static void add_range(struct stacks *s, const struct cw_groups *g, uint32_t i)
     }
     s->nested = s->nested || !r->kernel[0];
     if (r->kernel[0] || !s->list[s->count].count)
-        add_frame(s, r->name, strlen(r->name));
+        add_frame(s, g->items[i].name, strlen(g->items[i].name));
     s->count++;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/large.h"
 #include "base/shorten.h"
+#include "base/text.h"
 #include "eval/keys.h"
 #include "eval/quantile.h"
 
@@ -281,7 +282,7 @@ static const char *name_group(const struct grouping *g, const struct cw_group *g
     case CW_BY__COUNT:
         break;
     }
-    return is_numbered(g, first) ? shared_text(g, group, NULL) : first->name;
+    return is_numbered(g, first) ? shared_text(g, group, NULL) : *first->name ? first->name : first->kernel;
 }
 
 static double median_of(const struct cw_group *group, const double *measured, double *room)
@@ -532,6 +533,7 @@ static bool sum_up_all(struct grouping *g, double *room)
         find_places(g, group);
         if (!(group->name = name_group(g, group)))
             return false;
+        group->name = *group->name ? group->name : CW_TEXT_NO_NAME;
         g->groups->total += time_of_its_own(g, group, nested, &g->groups->nested);
         if (inner && group->timed)
             group->total = time_of_its_own(g, group, inner, &unused);

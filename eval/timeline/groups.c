@@ -9,6 +9,7 @@
 
 #include "base/search.h"
 #include "base/shorten.h"
+#include "base/text.h"
 #include "eval/keys.h"
 #include "eval/labels.h"
 #include "eval/quantile.h"
@@ -669,16 +670,20 @@ const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint
     switch (groups->by) {
     case CW_TIMELINE_BY_CALL:
         name = t->names[t->calls[first].name].shown;
+        name = *name ? name : CW_TEXT_NO_NAME;
         break;
     case CW_TIMELINE_BY_KERNEL:
-        name = g->kind == CW_TRACE_GRAPH ? "(whole CUDA graphs)" : g->name ? t->names[g->name].shown : "(no name)";
+        name = g->kind == CW_TRACE_GRAPH ? "(whole CUDA graphs)" : g->name ? t->names[g->name].shown : CW_TEXT_NO_NAME;
         break;
     case CW_TIMELINE_BY_FAMILY:
         name = g->kind == CW_TRACE_GRAPH ? "(whole CUDA graphs)" : groups->families[g->name];
         break;
     case CW_TIMELINE_BY_NVTX:
     case CW_TIMELINE_BY_NVTX_EACH:
-        return first ? cw_timeline_path_pattern(t, first, groups->mixed, text) : strcpy(text, "(no range)");
+        if (first && *cw_timeline_path_pattern(t, first, groups->mixed, text))
+            return text;
+        name = first ? CW_TEXT_NO_NAME : "(no range)";
+        break;
     case CW_TIMELINE_BY_STREAM:
         return cw_timeline_name_stream(t, &t->streams[g->stream], text);
     case CW_TIMELINE_BY_DEVICE:

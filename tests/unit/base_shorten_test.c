@@ -81,7 +81,7 @@ static const struct {
     {"12", "12"},
     {"k\033[31m]", "k\033[31m]"},
     {"<a>", "?"},
-    {"", "?"},
+    {"", "(no name)"},
 };
 
 Test(shorten, families)

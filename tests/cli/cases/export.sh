@@ -66,3 +66,20 @@ for format in ndjson speedscope; do
     for capture in gpus pc_gemm; do rm -f own; for i in 1 2; do metric-eval export "$C/$capture.cwd" --format $format -o own; done; done
 done
 for capture in pm_gemm sass_gemm; do rm -f own; for i in 1 2; do metric-eval export "$C/$capture.cwd" --format ndjson -o own; done; done
+echo "== names that are empty"
+printf '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"\n"0","1","a","h","","1","7","(1, 1, 1)","(1, 1, 1)","0","9.0","x","gpu__time_duration.sum","ns","105"\n' >unnamed.csv
+for format in folded prometheus speedscope; do metric-eval export unnamed.csv --format $format 2>/dev/null | grep -e '^[^ ].* 105$' -e 'launches{' -e '"name": "('; done
+metric-eval unnamed.csv -q 2>/dev/null
+metric-eval unnamed.csv -q --csv - 2>/dev/null
+python3 - >unnamed.json <<'E2'
+import json
+def event(category, start, duration, **args):
+    gpu = category == "kernel"
+    return {"ph": "X", "cat": category, "name": "", "pid": 1 - gpu, "tid": 7 if gpu else 1, "ts": start, "dur": duration, "args": args}
+events = (event("user_annotation", 900, 500), event("cuda_runtime", 950, 5, correlation=1),
+          event("kernel", 1000, 10, device=0, context=1, stream=7, correlation=1))
+print(json.dumps({"baseTimeNanoseconds": 1743521598000000000, "traceEvents": events}))
+E2
+for by in kernel family nvtx call; do metric-eval unnamed.json -q --by $by | sed -n '$s/.*  /'$by': /p'; done
+metric-eval export unnamed.json --format chrome | grep -o '"cat": "[a-z]*", "name": "[^"]*"'
+metric-eval export unnamed.json --perfetto unnamed.pftrace; "$SOURCE/tests/support/read_perfetto" unnamed.pftrace --list | grep -o "begin .*: [a-z]* '.*'"
