@@ -108,12 +108,11 @@ enum cw_status cw_timeline_find_calls(struct cw_timeline_work *w)
 
 /* ---- NVTX -------------------------------------------------------------------------------------------------------- */
 
-/* Steps for each range and call: the work on very deep ranges that keep changing is bounded. */
+/* Steps for each range and call: the work on very deep ranges that end before ranges within them is bounded. */
 enum { STEPS = 128, STEPS_FREE = 1 << 20 };
 
 struct open_ranges { /* the innermost first */
     uint32_t top, depth;
-    uint64_t least_end;
     uint32_t path; /* of a thread: of all ranges open there, CW_TIMELINE_NONE before it is found */
     bool listed;   /* a thread that is in `having` */
 };
@@ -122,6 +121,7 @@ struct sweep {
     struct cw_timeline_work *w;
     struct open_ranges *threads, process;
     uint32_t *below, *rank;         /* of a range: the one opened before it, and its place in the order of opening */
+    uint32_t *soonest;              /* of a range: the one that ends first, of itself and all opened before it */
     uint32_t *having, having_count; /* threads of the process that may have open ranges */
     uint64_t steps;
     bool nomem;
@@ -132,25 +132,56 @@ static uint64_t end_of(const struct cw_timeline_range *range)
     return range->open ? UINT64_MAX : range->end;
 }
 
-static void drop_ended(struct sweep *s, struct open_ranges *open, uint64_t now, bool *changed)
+static void put_on_top(struct sweep *s, struct open_ranges *open, uint32_t range)
 {
-    if (open->top == CW_TIMELINE_NONE || now < open->least_end)
-        return;
-    uint32_t *link = &open->top;
-    open->least_end = UINT64_MAX;
-    open->depth = 0;
-    while (*link != CW_TIMELINE_NONE) {
-        const uint64_t end = end_of(&s->w->t->ranges[*link]);
-        s->steps++;
-        if (end <= now) {
-            *link = s->below[*link];
-            *changed = true;
+    const struct cw_timeline_range *ranges = s->w->t->ranges;
+    const uint32_t before = open->top == CW_TIMELINE_NONE ? range : s->soonest[open->top];
+    s->soonest[range] = end_of(&ranges[before]) < end_of(&ranges[range]) ? before : range;
+    s->below[range] = open->top;
+    open->top = range;
+    open->depth++;
+}
+
+/* Drops ranges that ended before the innermost one did. */
+static void drop_inner(struct sweep *s, struct open_ranges *open, uint64_t now)
+{
+    uint32_t kept = CW_TIMELINE_NONE, next; /* the outermost first */
+    for (uint32_t range = open->top; range != CW_TIMELINE_NONE; range = next, s->steps += 2) {
+        next = s->below[range];
+        if (end_of(&s->w->t->ranges[range]) <= now)
             continue;
-        }
-        open->least_end = end < open->least_end ? end : open->least_end;
-        open->depth++;
-        link = &s->below[*link];
+        s->below[range] = kept;
+        kept = range;
     }
+    *open = (struct open_ranges){.top = CW_TIMELINE_NONE, .path = CW_TIMELINE_NONE, .listed = open->listed};
+    for (uint32_t range = kept; range != CW_TIMELINE_NONE; range = next) {
+        next = s->below[range];
+        put_on_top(s, open, range);
+    }
+}
+
+/* The path without its last range, which is the thread's innermost one, unless one of the process is. */
+static uint32_t path_without_top(const struct sweep *s, const struct open_ranges *open)
+{
+    const bool is_last = s->process.top == CW_TIMELINE_NONE || s->rank[open->top] > s->rank[s->process.top];
+    return open->path && open->path != CW_TIMELINE_NONE && is_last ? (uint32_t)s->w->paths.items[open->path - 1].part[0]
+                                                                   : CW_TIMELINE_NONE;
+}
+
+/* Drops ended ranges. Where ranges nest, this takes a step for each. */
+static bool drop_ended(struct sweep *s, struct open_ranges *open, uint64_t now)
+{
+    const struct cw_timeline_range *ranges = s->w->t->ranges;
+    bool changed = false;
+    for (; open->top != CW_TIMELINE_NONE && end_of(&ranges[s->soonest[open->top]]) <= now; changed = true, s->steps++)
+        if (end_of(&ranges[open->top]) <= now) {
+            open->path = path_without_top(s, open);
+            open->top = s->below[open->top];
+            open->depth--;
+        } else {
+            drop_inner(s, open, now);
+        }
+    return changed;
 }
 
 static uint32_t add_path(struct sweep *s, uint32_t parent, uint32_t range)
@@ -193,12 +224,8 @@ struct threads {
 
 static void move_to(struct sweep *s, const struct threads *threads, uint32_t thread, uint64_t now)
 {
-    bool own = false, all = false;
-    drop_ended(s, &s->threads[thread], now, &own);
-    drop_ended(s, &s->process, now, &all);
-    if (own)
-        s->threads[thread].path = CW_TIMELINE_NONE;
-    if (all)
+    drop_ended(s, &s->threads[thread], now);
+    if (drop_ended(s, &s->process, now))
         forget_paths(s, threads->first, threads->end);
 }
 
@@ -214,10 +241,7 @@ static void open_range(struct sweep *s, const struct threads *threads, uint32_t 
     }
     const uint32_t outer = find_path(s, r->thread);
     s->rank[range] = rank;
-    s->below[range] = open->top;
-    open->least_end = open->top == CW_TIMELINE_NONE || end_of(r) < open->least_end ? end_of(r) : open->least_end;
-    open->top = range;
-    open->depth++;
+    put_on_top(s, open, range);
     if (r->pushed && !open->listed) {
         open->listed = true;
         s->having[s->having_count++] = r->thread;
@@ -235,10 +259,7 @@ static uint32_t find_only_path(struct sweep *s, uint64_t now)
     uint32_t i = 0;
     while (i < s->having_count && i < 2) {
         struct open_ranges *open = &s->threads[s->having[i]];
-        bool changed = false;
-        drop_ended(s, open, now, &changed);
-        if (changed)
-            open->path = CW_TIMELINE_NONE;
+        drop_ended(s, open, now);
         if (open->top != CW_TIMELINE_NONE) {
             i++;
             continue;
@@ -305,8 +326,9 @@ enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w)
                       .threads = calloc((size_t)t->thread_count + 1, sizeof *s.threads),
                       .below = cw_large_alloc(t->large, (size_t)t->range_count + 1, sizeof *s.below),
                       .rank = cw_large_alloc(t->large, (size_t)t->range_count + 1, sizeof *s.rank),
+                      .soonest = cw_large_alloc(t->large, (size_t)t->range_count + 1, sizeof *s.soonest),
                       .having = calloc((size_t)t->thread_count + 1, sizeof *s.having)};
-    bool good = s.threads && s.below && s.rank && s.having;
+    bool good = s.threads && s.below && s.rank && s.soonest && s.having;
     good = good && (!t->range_count ||
                     (sort(&calls, t, &(struct cw_order_items){t->calls, sizeof *t->calls, t->call_count, t->large},
                           offsetof(struct cw_timeline_thread, calls), starts_after) &&
@@ -333,6 +355,7 @@ enum cw_status cw_timeline_find_paths(struct cw_timeline_work *w)
     free(s.threads);
     cw_large_free(t->large, s.below);
     cw_large_free(t->large, s.rank);
+    cw_large_free(t->large, s.soonest);
     free(s.having);
     return good ? CW_OK : cw_error_nomem(w->err);
 }

@@ -309,6 +309,41 @@ Test(timeline, ranges_have_a_depth)
     cr_assert_str_eq(path(t.calls[1].path), "b");
 }
 
+/* A range that ends needs no look at the ranges around it, however many they are. */
+Test(timeline, ranges_that_nest_are_all_followed)
+{
+    enum { DEEP = 250, LEAVES = 8000 };
+    for (uint64_t i = 0; i < DEEP; i++)
+        range(100 + i, 1000000 - i, 70, PUSH, 0, A);
+    for (uint64_t i = 0; i < LEAVES; i++)
+        range(1000 + 100 * i, 1050 + 100 * i, 70, PUSH, 0, B);
+    call(1000 + 100 * LEAVES, 1010 + 100 * LEAVES, 70, 1);
+    cr_assert(load() == CW_OK);
+    cr_expect(t.unfollowed == 0, "%u", (unsigned)t.unfollowed);
+    cr_expect(t.range_count == DEEP + LEAVES && t.paths[t.ranges[t.range_count - 1].path].depth == DEEP + 1);
+    cr_expect_eq(t.paths[t.calls[0].path].depth, DEEP);
+}
+
+/* A range that ends before ranges within it leaves the path of the others. */
+Test(timeline, ranges_end_in_any_order)
+{
+    range(100, 500, 70, PUSH, 0, A);
+    range(110, 200, 70, PUSH, 0, B);
+    range(120, 400, 70, PUSH, 0, C);
+    range(125, 300, 71, START, 0, A);
+    call(130, 131, 70, 1);
+    call(250, 251, 70, 2);
+    call(350, 351, 70, 3);
+    range(360, 370, 70, PUSH, 0, B);
+    call(365, 366, 70, 4);
+    call(380, 381, 70, 5);
+    call(450, 451, 70, 6);
+    static const char *const expected[] = {"a/b/c/a", "a/c/a", "a/c", "a/c/b", "a/c", "a"};
+    cr_assert(load() == CW_OK && t.call_count == 6);
+    for (uint32_t i = 0; i < t.call_count; i++)
+        cr_expect_str_eq(path(t.calls[i].path), expected[i], "%u: %s", i, path(t.calls[i].path));
+}
+
 /* A long path is the same text as the same path of a capture, which has it in full, and a path that differs within what
  * is left out is another text. */
 Test(timeline, long_paths_are_elided)
