@@ -70,4 +70,4 @@ for file in none unknown; do metric-eval diff $file.json some.json | grep -E "^A
 metrics 0 0 >none.csv
 metric-eval none.csv -q -o groups.csv --by kernel && cut -d, -f4-9 groups.csv
 metric-eval none.csv | sed -n 2p
-metric-eval gate --learn none.csv none.csv none.csv -o gate.yaml && metrics 5 0 >more.csv && metric-eval gate none.csv more.csv --rules gate.yaml 2>/dev/null | grep -B1 allowed
+cp none.csv second.csv && cp none.csv third.csv && metric-eval gate --learn none.csv second.csv third.csv -o gate.yaml && metrics 5 0 >more.csv && metric-eval gate none.csv more.csv --rules gate.yaml 2>/dev/null | grep -B1 allowed
