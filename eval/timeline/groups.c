@@ -19,6 +19,7 @@
 struct grouping {
     struct cw_timeline_groups *groups;
     const uint32_t *family_of, *rank_of; /* [name], [process]: numbers of families and ranks */
+    uint32_t outer;                      /* the last call that is within no other */
     struct cw_keys keys;
 };
 
@@ -131,6 +132,16 @@ static double time_of(const struct cw_timeline_groups *all, uint32_t item)
                                           : (double)(t->gpu[item].end - t->gpu[item].start);
 }
 
+/* Whether a call is within another of its thread, as calls of the driver are that the runtime makes. Calls of a thread
+ * stand together, by start. */
+static bool is_inner_call(struct grouping *g, uint32_t item)
+{
+    const struct cw_timeline_call *calls = g->groups->t->calls, *outer = &calls[g->outer];
+    const bool inner = item != g->outer && calls[item].thread == outer->thread && calls[item].end <= outer->end;
+    g->outer = inner ? g->outer : item;
+    return inner;
+}
+
 static void add_item(struct cw_timeline_groups *all, struct cw_timeline_group *group, uint32_t item)
 {
     const struct cw_timeline *t = all->t;
@@ -194,6 +205,8 @@ static bool add_items(struct grouping *g, const struct cw_timeline_keep *of, boo
             add_item(all, group, i);
         else
             good = !kept || !find_key(g, i, &none);
+        if (group && all->by == CW_TIMELINE_BY_CALL && is_inner_call(g, i))
+            all->total -= time_of(all, i);
         if (group_of)
             group_of[i] = group ? (uint32_t)(group - groups) : CW_NO_KEY;
     }

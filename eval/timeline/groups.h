@@ -42,7 +42,7 @@ struct cw_timeline_groups {
         uint32_t slowest;                      /* the longest range, index into ranges, or CW_TIMELINE_NONE */
         uint64_t graph, nodes;                 /* by graph: its number, and the count of its nodes that ran */
     } * items;                                 /* the longest total first */
-    double total;                              /* ns, of all items */
+    double total;                              /* ns, of all items but calls within other calls */
     uint64_t item_count;
     uint64_t other_thread;       /* items launched by threads without a range of their own */
     const char *const *families; /* by family: [name] */

@@ -16,3 +16,5 @@ for file in "$SOURCE"/data/captures/options/*.cwd; do
         { n["first"] += /first\(/; n["second"] += /second\(/; n["third"] += /third\(/ }
         END { if (n["first"] + n["second"] + n["third"]) print name, n["first"], n["second"], n["third"] }'
 done
+echo == shares of the time in calls, of which some are within others
+metric-eval "$SOURCE/data/captures/options/trace_calls_2.cwd" --by call -q
