@@ -117,7 +117,10 @@ const char *cw_show_apart(const char *name, size_t at, size_t width, char text[C
     const char *mark = strstr(text, "..");
     const size_t begun = mark ? cw_text_columns(text) - cw_text_columns(mark) : width;
     const size_t most = second ? width / 5 : 2 * width / 5, head = begun < most ? begun : most, room = width - head - 2;
-    strcpy(text + cw_text_head(text, head), "..");
+    const size_t kept = cw_text_head(text, head); /* marks on a letter may fill the text */
+    if (kept + sizeof ".." > CW_SHORT_SIZE)
+        return text;
+    strcpy(text + kept, "..");
     if (!second) {
         put_place(name, first, room, text);
         return text;

@@ -161,6 +161,37 @@ Test(shorten, names_of_many_marks_have_room)
     }
 }
 
+static const char *as_it_is(const char *name, size_t width, char text[CW_SHORT_SIZE])
+{
+    (void)width;
+    cw_text_format(text, CW_SHORT_SIZE, "%s", name);
+    return text;
+}
+
+Test(shorten, letters_that_fill_the_room_are_not_told_apart)
+{
+    enum { LONG = CW_SHORT_SIZE + 64 };
+    static char names[2][LONG];
+    const char *const list[] = {names[0], names[1]};
+    char *text = malloc(CW_SHORT_SIZE); /* sanitizers see what is written behind it */
+    for (size_t n = 0; n < 2; n++) {
+        size_t used = (size_t)snprintf(names[n], LONG, "e");
+        while (used + 4 < LONG)
+            used += (size_t)snprintf(names[n] + used, LONG - used, "\u0301");
+        strcat(names[n], n ? "a" : "b");
+    }
+    for (size_t width = 16; width < 400; width++) {
+        size_t *at = cw_find_alike(list, 2, width, as_it_is);
+        cr_assert_not_null(at);
+        for (size_t n = 0; n < 2; n++) {
+            as_it_is(list[n], width, text);
+            cr_expect_lt(strlen(cw_show_apart(list[n], at[n], width, text)), CW_SHORT_SIZE);
+        }
+        free(at);
+    }
+    free(text);
+}
+
 Test(shorten, names_that_read_the_same_show_where_they_differ)
 {
     static const char *const names[] = {
