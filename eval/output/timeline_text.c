@@ -296,29 +296,49 @@ static void name_end(const struct cw_timeline *t, uint32_t device, char *text, s
         snprintf(text, size, "GPU %" PRIu32, t->data->devices[device].index);
 }
 
+/* Units of sums are those of CUPTI's counters. */
+static const struct unified_words {
+    const char *type, *words;
+    enum { NO_SUM, COUNT, BYTES } sum;
+    bool of_source, to_target;
+} unified_words[] = {
+    {"bytes_htod", "moved from ", BYTES, true, true},    {"bytes_dtoh", "moved from ", BYTES, true, true},
+    {"bytes_dtod", "moved from ", BYTES, true, true},    {"remote_map", "mapped from ", BYTES, true, true},
+    {"cpu_page_faults", "page faults of ", COUNT, true}, {"gpu_page_faults", "page faults of ", COUNT, true},
+    {"throttling", "throttling of ", NO_SUM, true},      {"thrashing", "thrashing", BYTES}};
+
+static struct unified_words words_of(const char *type)
+{
+    for (size_t i = 0; i < sizeof unified_words / sizeof *unified_words; i++)
+        if (strcmp(type, unified_words[i].type) == 0)
+            return unified_words[i];
+    return (struct unified_words){.words = type};
+}
+
 static void fill_unified(struct cw_text_lines *l, uint32_t row)
 {
     const struct cw_unified_use *u = &l->page->o->sections->extra.unified[row];
     const struct cw_timeline *t = l->page->t;
-    const char *type = t->names[u->type].text, *cause = u->cause ? t->names[u->cause].text : "";
-    const bool moved = strncmp(type, "bytes_", strlen("bytes_")) == 0, faults = strstr(type, "page_faults");
-    char source[32], target[32];
-    name_end(t, u->source, source, sizeof source);
-    name_end(t, u->target, target, sizeof target);
+    const struct unified_words words = words_of(t->names[u->type].text);
+    const char *cause = u->cause ? t->names[u->cause].text : "";
+    char source[32] = "", target[32] = "";
+    if (words.of_source)
+        name_end(t, u->source, source, sizeof source);
+    if (words.to_target)
+        name_end(t, u->target, target, sizeof target);
     cw_cell_count(l, u->events);
-    if (moved)
+    if (words.sum == BYTES)
         cw_cell_amount(l, u->value, "bytes");
-    else
+    else if (words.sum == COUNT)
         cw_cell_count(l, (uint64_t)fmin(u->value, 1e18));
+    else
+        cw_cell_none(l);
     if (u->ns > 0)
         cw_cell_time(l, u->ns);
     else
         cw_cell_none(l);
-    if (moved)
-        snprintf(l->text, sizeof l->text, "moved from %s to %s%s%.40s", source, target, *cause ? ": " : "", cause);
-    else
-        snprintf(l->text, sizeof l->text, "%.40s of %s%s%.40s", faults ? "page faults" : type, source,
-                 *cause ? ": " : "", cause);
+    snprintf(l->text, sizeof l->text, "%.40s%s%s%s%s%.40s", words.words, source, *target ? " to " : "", target,
+             *cause ? ": " : "", cause);
 }
 
 static void put_unified(const struct cw_text_page *p)
@@ -333,7 +353,7 @@ static void put_unified(const struct cw_text_page *p)
     if (l.rows < count)
         snprintf(l.left, sizeof l.left, "and %" PRIu32 " more", count - l.rows);
     if (count)
-        p->put(p, "Unified memory that moved, and page faults", &l);
+        p->put(p, "Events of unified memory", &l);
 }
 
 static void fill_environment(struct cw_text_lines *l, uint32_t row)

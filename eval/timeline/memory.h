@@ -47,7 +47,7 @@ struct cw_timeline_extra {
     struct cw_unified_use {                   /* events of unified memory that are alike */
         uint32_t type, cause, source, target; /* names; devices of the file, or CW_NO_TRACE_DEVICE */
         uint64_t events;
-        double value, ns; /* sums: bytes that moved, or page faults; time that they took */
+        double value, ns; /* sums: bytes or page faults, by the type; time that they took */
     } * unified;          /* the longest first */
     struct cw_environment {
         uint32_t device;

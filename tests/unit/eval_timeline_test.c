@@ -766,3 +766,23 @@ Test(timeline, ranges_of_nvtx_are_ranges)
     expect_repeats(&made, 1, flat, some_times, 1);
     cr_expect_str_eq(made.repeats->launches[0].name, "a/b");
 }
+
+/* Alike are events of one type, cause and pair of devices, the longest first. */
+Test(timeline, events_of_unified_memory_add_up)
+{
+    struct cw_timeline_extra extra;
+    ADD(0, UNIFIED, {F(START), 100}, {F(END), 110}, {F(TYPE), PINNED}, {F(VALUE), 4096}, {F(TARGET_DEVICE), 0});
+    ADD(0, UNIFIED, {F(START), 200}, {F(END), 260}, {F(TYPE), PINNED}, {F(VALUE), 8192}, {F(TARGET_DEVICE), 0});
+    ADD(0, UNIFIED, {F(START), 300}, {F(END), 300}, {F(TYPE), DEVICE}, {F(CAUSE), A});
+    ADD(0, UNIFIED, {F(START), 400}, {F(TYPE), PINNED}, {F(VALUE), 1}, {F(SOURCE_DEVICE), 0});
+    ADD(0, UNIFIED, {F(START), 400}, {F(END), 300}, {F(TYPE), PINNED}, {F(VALUE), 1}, {F(SOURCE_DEVICE), 0});
+    cr_assert_eq(load(), CW_OK, "%s", err.message);
+    cr_assert_eq(cw_timeline_find_extra(&extra, &t, arena, &err), CW_OK);
+    cr_assert_eq(extra.unified_count, 3);
+    const struct cw_unified_use *u = extra.unified;
+    cr_expect(u[0].events == 2 && u[0].value == 12288 && u[0].ns == 70 && u[0].cause == 0);
+    cr_expect_str_eq(t.names[u[0].type].text, "pinned");
+    cr_expect(u[0].source == CW_NO_TRACE_DEVICE && data.devices[u[0].target].index == 4);
+    cr_expect(u[1].events == 2 && u[1].value == 2 && u[1].ns == 0 && u[1].target == CW_NO_TRACE_DEVICE);
+    cr_expect(u[2].events == 1 && u[2].value == 0 && u[2].cause != 0);
+}

@@ -29,4 +29,4 @@ print_trace_fields --rows stream "$captures/trace_kinds.cwd" | grep -o 'priority
 echo "== what a question finds not to be done has not failed"
 metric-eval "$captures/trace_kinds.cwd" --by call --csv - | cut -d, -f 1,4,12 | grep -E '^(group|cudaEventQuery)'
 echo "== unified memory"
-for name in kinds peers; do metric-eval "$captures/trace_$name.cwd" | sed -n '/^Unified memory/,/^$/p'; done
+for name in kinds peers; do metric-eval "$captures/trace_$name.cwd" | sed -n '/^Events of unified/,/^$/p'; done
