@@ -15,7 +15,7 @@
 
 #define self cw_attach
 
-enum { LOOK_MS = 100, FIRST_MESSAGE_S = 5, LONGEST_PATH = 4096, MOST_LOOKS = 100 };
+enum { LOOK_MS = 100, FIRST_MESSAGE_S = 5, LONGEST_PATH = 4096 };
 
 /* Receives the first message. Limits the time, so that a silent client does not keep others away for long. */
 static bool take_first(int fd, char path[LONGEST_PATH])
@@ -101,13 +101,16 @@ void cw_attach_listen(void (*begin)(const char *cupti), bool (*end)(void))
         cw_attach_leave();
 }
 
-void cw_attach_wait_for_cuda(void)
+bool cw_attach_wait_for_cuda(void)
 {
     const struct cw_cupti *api = &cw_inject->api;
+    bool stays = true;
     int count;
-    for (int i = 0;
-         i < MOST_LOOKS && api->cuDeviceGetCount && api->cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED; i++)
-        cw_inject_sleep(LOOK_MS * UINT64_C(1000000));
+    while (stays && api->cuDeviceGetCount && api->cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED) {
+        turn_away();
+        stays = cw_wire_watch(LOOK_MS) && !cw_inject->over;
+    }
+    return stays;
 }
 
 void cw_attach_leave(void)

@@ -17,8 +17,8 @@ extern struct cw_attach *const cw_attach;
 /* Listens. Begin and end of an attached capture are called on the thread, without the lock. `cupti`: path of CUPTI; "":
  * search as the loader does. `end` returns false where no other agent may follow. */
 void cw_attach_listen(void (*begin)(const char *cupti), bool (*end)(void));
-/* Waits while the program's call of cuInit, which loaded this library, has not returned: no device is known before. */
-void cw_attach_wait_for_cuda(void);
+/* Waits while the program has not initialised CUDA, before which no device is known. False if the agent leaves first. */
+bool cw_attach_wait_for_cuda(void);
 /* Call it in a forked child: agents attach to its parent only. */
 void cw_attach_leave(void);
 

@@ -645,8 +645,10 @@ __attribute__((constructor)) static void begin(void)
 static void begin_capture(const char *cupti)
 {
     if (cw_cupti_load(&cw_inject->api, cupti)) {
-        if (self->attached)
-            cw_attach_wait_for_cuda();
+        if (self->attached && !cw_attach_wait_for_cuda()) {
+            cw_inject->over = true;
+            return;
+        }
         cw_trace_early_ask();
         subscribe();
     } else

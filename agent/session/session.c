@@ -164,6 +164,7 @@ static int connect_to(pid_t process)
     const socklen_t size = cw_attach_address(&address, process);
     pid_t peer = 0;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    errno = 0; /* that of connect is looked at */
     if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, size) == 0 &&
         (cw_attach_peer(fd, &peer) || geteuid() == 0) && peer == process)
         return fd;
@@ -177,7 +178,7 @@ static int wait_to_connect(pid_t process)
 {
     const uint64_t until = cw_now_ns() + listen_patience_ns;
     int fd = connect_to(process);
-    while (fd < 0 && cw_now_ns() < until) {
+    while (fd < 0 && errno == ECONNREFUSED && cw_now_ns() < until) {
         usleep(listen_look_us);
         fd = connect_to(process);
     }

@@ -78,7 +78,7 @@ static void run_program(int stop, int ready, enum pace pace, struct done *done)
     if (pace == LATE) {
         (void)!write(ready, &one, 1);
         usleep(200000);
-        fake_cupti.early = 2;
+        fake_cupti.early = 10;
     }
     InitializeInjection();
     if (pace != LATE)
@@ -235,6 +235,23 @@ Test(attach, an_agent_waits_for_a_library_that_is_being_loaded, .timeout = SOON)
     cr_expect_eq(a->session.trouble.code, CW_OK, "%s", a->session.trouble.message);
     close_agent(a);
     cr_expect_eq(end(&p), 1);
+}
+
+/* Until CUDA is initialised an agent may leave, and another come. */
+Test(attach, an_agent_leaves_before_cuda_is_initialised, .timeout = SOON)
+{
+    const struct program p = start_at(LATE);
+    struct agent *a = open_agent(CW_MODE_TRACE);
+    cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
+    close_agent(a);
+    usleep(300000); /* it is seen at the next look */
+    a = open_agent(CW_MODE_TRACE);
+    cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
+    cw_session_serve_attached(&a->session, is_enough);
+    cr_expect_eq(a->session.trouble.code, CW_OK, "%s", a->session.trouble.message);
+    cr_expect(a->page && cw_trace_output_books(&a->out, CW_TRACE_KERNEL).rows > ENOUGH / 2);
+    close_agent(a);
+    cr_expect_geq(end(&p), 1);
 }
 
 /* On an H100 the first trace of a program, of one second, with nothing flushed while its kinds were on, had no kernels.
