@@ -611,11 +611,14 @@ static void pretend(const struct counterworks_collect *s, const char *event, con
     struct pollfd one = {.fd = s ? s->simulated : -1, .events = POLLOUT};
     if (!s || s->simulated < 0 || s->process != getpid() || poll(&one, 1, -1) <= 0 || one.revents & POLLERR)
         return;
-    int length = snprintf(line, sizeof line - 1, "%s%.*s", event, LONGEST_NAME, name);
-    for (int i = 0; i < length; i++)
-        line[i] = line[i] == '\n' ? '?' : line[i];
+    size_t length = (size_t)snprintf(line, sizeof line - LONGEST_NAME, "%s", event);
+    for (; *name && length + 3 <= sizeof line; name++) {
+        if (*name == '\n') /* as user ranges of a GPU have it */
+            line[length++] = '\\';
+        line[length++] = *name == '\n' ? 'n' : *name;
+    }
     line[length++] = '\n';
-    (void)!write(s->simulated, line, (size_t)length);
+    (void)!write(s->simulated, line, length);
 }
 
 static bool is_real(const struct counterworks_collect *s)

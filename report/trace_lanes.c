@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/shorten.h"
 #include "eval/keys.h"
-#include "eval/timeline/timeline.h"
+#include "eval/timeline/groups.h"
 #include "report/put.h"
 
 /* Kinds of events on the page: the kinds of rows, and idle time. */
@@ -401,12 +401,14 @@ static void add_devices(struct making *m)
                                   : cw_arena_printf(m->arena, "Unknown device%s", place);
             add_group(m, &(struct group){title, s->process, s->device, .is_device = true});
         }
-        const bool named = s->name, apart = s->shares_name || !named, contexts = apart && s->shares_number;
-        char number[32] = "", context[48] = "";
-        if (apart)
+        const bool named = s->name, apart = s->shares_name || !named;
+        char number[32] = "", context[CW_TIMELINE_CONTEXT_SIZE] = "";
+        if (apart && s->stream == CW_TRACE_UNKNOWN)
+            snprintf(number, sizeof number, "%s ?", named ? ", stream" : "Stream");
+        else if (apart)
             snprintf(number, sizeof number, "%s %" PRIu64, named ? ", stream" : "Stream", s->stream);
-        if (contexts)
-            snprintf(context, sizeof context, " of context %" PRIu64, s->context);
+        if (apart)
+            cw_timeline_context(s, context);
         char *title = cw_arena_printf(m->arena, "%.60s%s%s", named ? t->names[s->name].shown : "", number, context);
         add_lane(
             m, (struct lane){.kind = "gpu", .title = title, .first = s->gpu.first, .count = s->gpu.count, .list = GPU});

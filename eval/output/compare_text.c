@@ -352,7 +352,8 @@ static void put_verdict(const struct writing *w, const struct all *all)
     if (nothing && all->spread) {
         fprintf(w->out, "%snothing changed beyond the usual difference between %s\n", all_but, w->words->many);
     } else if (nothing) {
-        fprintf(w->out, "%snothing changed: no exact count, and nothing else by more than 2 %%\n", all_but);
+        fprintf(w->out, "%snothing changed in %s: no exact count, and nothing else by more than 2 %%\n", all_but,
+                w->words->groups);
     } else {
         fprintf(w->out, "changed %s: ", w->words->groups);
         put_count(w->out, &first, all->slower, "slower", all->lost);

@@ -9,6 +9,7 @@
 #include "base/shorten.h"
 #include "eval/order.h"
 #include "eval/output/lane_places.h"
+#include "eval/timeline/groups.h"
 #include "eval/timeline/memory.h"
 
 struct point {
@@ -733,14 +734,12 @@ static void add_thread(struct work *w, const struct cw_timeline_thread *th)
 static void add_stream(struct work *w, const struct cw_timeline_stream *s, uint32_t number)
 {
     const char *given = name_of(w, s->name);
-    char which[24] = "", context[40] = "";
+    char which[24] = "", context[CW_TIMELINE_CONTEXT_SIZE];
     if (s->stream != CW_TRACE_UNKNOWN)
         snprintf(which, sizeof which, " %" PRIu64, s->stream);
-    if (s->shares_number)
-        snprintf(context, sizeof context, " of context %" PRIu64, s->context);
     const char *name =
         text(w, cw_arena_printf(w->arena, "%s stream%s%s%s%s", cw_lane_device_name(&w->places, s->device), which,
-                                context, *given ? " " : "", given));
+                                cw_timeline_context(s, context), *given ? " " : "", given));
     const struct cw_key key = {{s->process, s->device, CW_PLACE_STREAM, number}};
     const struct list list = {
         .w = w,

@@ -623,12 +623,23 @@ static size_t name_process(const struct cw_timeline *t, uint32_t process, char t
     return (size_t)used;
 }
 
+const char *cw_timeline_context(const struct cw_timeline_stream *s, char text[CW_TIMELINE_CONTEXT_SIZE])
+{
+    if (!s->shares_number)
+        *text = 0;
+    else if (s->context == CW_TRACE_UNKNOWN)
+        snprintf(text, CW_TIMELINE_CONTEXT_SIZE, " of an unknown context");
+    else
+        snprintf(text, CW_TIMELINE_CONTEXT_SIZE, " of context %" PRIu64, s->context);
+    return text;
+}
+
 const char *cw_timeline_name_stream(const struct cw_timeline *t, const struct cw_timeline_stream *s,
                                     char text[CW_TIMELINE_NAME_SIZE])
 {
     const bool several = t->trace->process_count > 1;
     const char *rank = several ? cw_timeline_attribute(t, s->process, "rank") : NULL;
-    char number[32] = "?", before[64] = "", device[32] = "", context[40] = "", process[160] = "";
+    char number[32] = "?", before[64] = "", device[32] = "", context[CW_TIMELINE_CONTEXT_SIZE], process[160] = "";
     if (s->stream != CW_TRACE_UNKNOWN)
         snprintf(number, sizeof number, "%" PRIu64, s->stream);
     if (t->data->device_count > 1 && s->device != CW_NO_TRACE_DEVICE)
@@ -636,12 +647,10 @@ const char *cw_timeline_name_stream(const struct cw_timeline *t, const struct cw
     if (several)
         snprintf(process, sizeof process, "%sprocess %" PRIu32 "%s%s", rank ? " " : "",
                  t->trace->processes[s->process].pid, t->process_marks[s->process], rank ? "" : " ");
-    if (s->shares_number)
-        snprintf(context, sizeof context, " of context %" PRIu64, s->context);
     if (rank)
         snprintf(before, sizeof before, "rank %.16s ", rank);
-    snprintf(text, CW_TIMELINE_NAME_SIZE, "%sstream %s%s%s%.200s%s%s", rank ? before : process, number, context,
-             s->name ? " " : "", t->names[s->name].text, device, rank ? process : "");
+    snprintf(text, CW_TIMELINE_NAME_SIZE, "%sstream %s%s%s%.200s%s%s", rank ? before : process, number,
+             cw_timeline_context(s, context), s->name ? " " : "", t->names[s->name].text, device, rank ? process : "");
     return text;
 }
 

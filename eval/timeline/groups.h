@@ -82,6 +82,9 @@ const char *cw_timeline_group_name(const struct cw_timeline_groups *groups, uint
 /* The numbers of a group's slowest range, "3/12", in place of the stars of the group's name; "" without stars. */
 const char *cw_timeline_group_slowest(const struct cw_timeline_groups *groups, uint32_t group,
                                       char text[CW_TIMELINE_NAME_SIZE]);
+/* " of context 3" or " of an unknown context" for a stream that shares its number, "" for others. Returns `text`. */
+#define CW_TIMELINE_CONTEXT_SIZE 40
+const char *cw_timeline_context(const struct cw_timeline_stream *stream, char text[CW_TIMELINE_CONTEXT_SIZE]);
 /* "rank 1 stream 7 main device 0 process 4000"; of one process and device "stream 7 main". The parts that tell streams
  * apart come first, since the end may be cut. */
 const char *cw_timeline_name_stream(const struct cw_timeline *timeline, const struct cw_timeline_stream *stream,

@@ -1,5 +1,6 @@
 """Captures of the running process, with a simulated GPU."""
 
+import contextlib
 import gc
 import json
 import os
@@ -52,6 +53,13 @@ class Kinds(unittest.TestCase):
         self.assertEqual((seen, c.profiler), ([0], "ranges"))
         self.assertIn("work", c.ranges()["name"])
 
+    def test_names_of_ranges_are_one_line(self):
+        with cw.capture(METRICS, replay="kernel") as c:
+            for name in ("new\nline", "new?line"):
+                with c.range(name):
+                    cw.pretend("launch gemm")
+        self.assertEqual(list(c.ranges()["nvtx"]), ["new\\nline", "new?line"])
+
     def test_kinds_without_counters(self):
         for kind, what, profiler in (("trace", None, "trace"), ("pc", None, "pc_samples"),
                                      ("instructions", ["smsp__inst_executed"], "instructions")):
@@ -68,8 +76,11 @@ class Kinds(unittest.TestCase):
             return re.search(r"^end: +(.*)", shown, re.M)[1]
 
         def is_captured(path):
-            lines = [os.path.join("/proc", process, "cmdline") for process in os.listdir("/proc") if process.isdigit()]
-            return any(path.encode() in pathlib.Path(line).read_bytes() for line in lines if os.path.exists(line))
+            found = False
+            for line in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+                with contextlib.suppress(OSError):  # it may have ended
+                    found = found or path.encode() in line.read_bytes()
+            return found
 
         program = """if True:
             import os, sys

@@ -125,6 +125,32 @@ Test(nvtx, names_are_those_of_the_domain_and_the_registered_string)
     expect_open("a@step/plain");
 }
 
+/* Control characters are shown, so that names stay apart. A name is cut between characters, and before an escape. */
+Test(nvtx, names_are_one_line)
+{
+    enum { MOST = 1000 };
+    char longest[MOST + 4], expected[MOST + 1];
+    begin();
+    push("new\nline");
+    push("\x01\t\x7f?");
+    expect_open("new\\nline/\\x01\\t\\x7f?");
+    pop();
+    pop();
+    memset(longest, 'a', sizeof longest);
+    memset(expected, 'a', sizeof expected);
+    strcpy(longest + MOST - 3, "\x1b");
+    strcpy(expected + MOST - 3, "");
+    push(longest);
+    expect_open(expected);
+    pop();
+    strcpy(longest + MOST - 1, "\u00e9");
+    strcpy(longest + MOST - 3, "aa\u00e9");
+    strcpy(expected + MOST - 3, "aa");
+    push(longest);
+    expect_open(expected);
+    pop();
+}
+
 /* What the program does behind its end of a domain is its own affair, without us. */
 Test(nvtx, handles_that_are_none_have_no_name)
 {

@@ -189,7 +189,7 @@ Test(collect, ranges_are_the_ones_that_are_pushed)
     cr_assert_eq(open_with(COUNTERWORKS_COLLECT_RANGES, "plan.cwc", NULL, NULL), COUNTERWORKS_OK, "%s", error.message);
     work();
     cr_assert_eq(close_session(), COUNTERWORKS_OK, "%s", error.message);
-    cr_expect_str_eq(names(), "step?of two lines");
+    cr_expect_str_eq(names(), "step\\nof two lines");
 }
 
 Test(collect, options_of_the_command_go_with_it)
@@ -363,7 +363,7 @@ Test(collect, a_function_of_the_program_sees_launches_and_pushes_ranges)
     counterworks_collect_pretend("sync");
     cr_assert_eq(close_session(), COUNTERWORKS_OK, "%s", error.message);
     cr_expect_str_eq(seen, "before before. gemm gemm. softmax softmax. behind behind. ");
-    cr_expect_str_eq(names(), "step?of two lines around");
+    cr_expect_str_eq(names(), "step\\nof two lines around");
 }
 
 Test(collect, options_of_an_older_header_have_no_such_function)

@@ -2,6 +2,7 @@
 #include "agent/inject/ranges/user_ranges.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/inject/driver/say.h"
 #include "agent/inject/ranges/mode.h"
@@ -15,14 +16,38 @@ static struct {
 
 enum { LONGEST_NAME = 1000 };
 
+/* Writes a control character as people write it: \n, \x1b. Returns its length. */
+static size_t escape(char to[4], unsigned char c)
+{
+    static const char digits[] = "0123456789abcdef", letters[] = "abtnvfr"; /* from 7 on */
+    to[0] = '\\';
+    if (c >= '\a' && c <= '\r') {
+        to[1] = letters[c - '\a'];
+        return 2;
+    }
+    to[1] = 'x';
+    to[2] = digits[c >> 4];
+    to[3] = digits[c & 15];
+    return 4;
+}
+
 /* Cleans a name, which may have any bytes, into one line of UTF-8. `to` has room for LONGEST_NAME bytes and a NUL. */
 static void clean(char *to, const char *from)
 {
     size_t n = 0;
-    for (; from[n] && n < LONGEST_NAME; n++)
-        to[n] = (unsigned char)from[n] < ' ' || from[n] == 0x7f ? '?' : from[n];
-    while (from[n] && n && ((unsigned char)from[n] & 0xc0) == 0x80) /* not within a character */
+    for (; *from; from++) {
+        char one[4] = {*from};
+        const bool control = (unsigned char)*from < ' ' || *from == 0x7f;
+        const size_t length = control ? escape(one, (unsigned char)*from) : 1;
+        if (n + length > LONGEST_NAME)
+            break;
+        memcpy(to + n, one, length);
+        n += length;
+    }
+    while (*from && n && ((unsigned char)*from & 0xc0) == 0x80) { /* not within a character */
+        from--;
         n--;
+    }
     to[n] = 0;
     cw_utf8_force(to, n);
 }

@@ -87,3 +87,11 @@ file "$(copy HtoD 0)" >none.json
 metric-eval none.json -q --by copy
 metric-eval none.json -q --by copy --csv - | cut -d, -f1-6
 metric-eval none.json -q --by copy --json - | grep -o "\"share\": [^,]*"
+echo == a copy without a context, in a stream whose number others share
+python3 - >contexts.json <<'E2'
+import json
+def event(category, name, start, **args):
+    return {"ph": "X", "cat": category, "name": name, "pid": 0, "tid": 7, "ts": start, "dur": 5, "args": {"device": 0, "stream": 7, **args}}
+print(json.dumps({"traceEvents": [event("kernel", "k", 100, context=1, correlation=1), event("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 200, bytes=8, correlation=2)]}))
+E2
+metric-eval contexts.json --by stream -q; metric-eval export contexts.json --format chrome -q | grep -oE 'stream 7[^"]*'; metric-eval contexts.json -q -o contexts.html; grep -c 18446744073709551615 contexts.html || :
