@@ -160,7 +160,9 @@ static const char *name_giver(char *const *program)
 static char *make_pattern(const struct options *o)
 {
     char *pattern = o->output ? strdup(o->output) : cw_file_name_literal(name_giver(o->program));
-    char *name = pattern ? (char *)(uintptr_t)base_name(pattern) : NULL, *suffix = name ? strrchr(name, '.') : NULL;
+    char *name = pattern ? (char *)(uintptr_t)base_name(pattern) : NULL;
+    const char *variable = name ? strrchr(name, '}') : NULL; /* the end of %q{NAME}, which may have a dot */
+    char *suffix = name ? strrchr(variable ? variable : name, '.') : NULL;
     if (suffix && suffix != name && !(o->output && strchr(suffix, '%')))
         *suffix = 0;
     return pattern;

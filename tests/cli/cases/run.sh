@@ -27,6 +27,10 @@ counterworks run -q --chip H100 -m sm__warps_active.avg -o 'of.%p.%r%%.cwd' -- t
 ls | grep -c 'of.*\.html'
 counterworks run -q --trace -o 'x%%y%q{NONE}.cwd' -- true >/dev/null; ls x%*
 counterworks run --chip H100 -o 'x%y.cwd' -- true; echo "exit $?"
+echo '--- a suffix ends the name of the file, not that of a variable'
+counterworks run -q --trace -o 'var.%q{A.B}' -- true >/dev/null 2>&1; echo "exit $?"
+counterworks run -q --trace -o 'var.%q{A.B}.x.cwd' -- true >/dev/null 2>&1; echo "exit $?"
+ls var*
 cd ..
 echo '--- a printed command does the same'
 printf '#!/bin/sh\nprintf "<%%s>" "$@" >>words; echo >>words\n' >show.sh; chmod +x show.sh
