@@ -114,6 +114,9 @@ struct filling {
     bool glob, any_host; /* glob: for glob(3) */
 };
 
+/* Of a process and of a rank in a pattern for glob(3), which knows no repeated digits: cw_file_name_fits() does. */
+static const char number[] = "[0-9]*", number_or_none[] = "[0-9n]*";
+
 /* Puts text that stands for itself. */
 static void put_text(struct filling *f, const char *text, size_t length)
 {
@@ -163,7 +166,7 @@ static const char *put_part(struct filling *f, const char *at)
     const char *rank = parts->rank ? parts->rank : cw_rank();
     char host[256] = "";
     if (f->glob && (*at == 'p' || *at == 'r' || (*at == 'h' && f->any_host))) {
-        cw_write_u8(&f->out, '*');
+        cw_write_format(&f->out, "%s", *at == 'p' ? number : *at == 'r' ? number_or_none : "*");
         return at + 1;
     }
     switch (*at) {
@@ -221,6 +224,35 @@ enum cw_status cw_file_name_glob(char **glob, const char *pattern, bool any_host
     const struct cw_file_name_parts own = {0};
     struct filling f = {.pattern = pattern, .parts = &own, .err = err, .glob = true, .any_host = any_host};
     return fill(glob, &f);
+}
+
+/* Whether a name fits that begins with `least` to `most` characters for a part of the pattern, and then fits the rest.
+ */
+static bool fits_after(const char *rest, const char *name, size_t least, size_t most)
+{
+    for (size_t length = least; length <= most; length++)
+        if (cw_file_name_fits(rest, name + length))
+            return true;
+    return false;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+bool cw_file_name_fits(const char *glob, const char *name)
+{
+    const size_t digits = strspn(name, "0123456789");
+    if (begins(glob, number))
+        return fits_after(glob + strlen(number), name, 1, digits);
+    if (begins(glob, number_or_none))
+        return begins(name, "none") ? cw_file_name_fits(glob + strlen(number_or_none), name + strlen("none"))
+                                    : fits_after(glob + strlen(number_or_none), name, 1, digits);
+    if (*glob == '*')
+        return fits_after(glob + 1, name, 0, strcspn(name, "/"));
+    glob += *glob == '\\';
+    return *glob == *name && (!*name || cw_file_name_fits(glob + 1, name + 1));
 }
 
 char *cw_file_name_literal(const char *name)

@@ -443,15 +443,15 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Leaves out the files that were there before. */
-static void keep_new(struct files *files, const struct files *before)
+/* Leaves out the files that were there before, and files of other names that glob(3) found. */
+static void keep_new(const struct run *r, struct files *files, const struct files *before)
 {
     size_t kept = 0;
     for (size_t i = 0; files->states && i < files->names.gl_pathc; i++) {
-        bool old = false;
-        for (size_t k = 0; before->states && k < before->names.gl_pathc && !old; k++)
-            old = is_same(&files->states[i], &before->states[k]);
-        if (old) {
+        bool left_out = !cw_file_name_fits(base_name(r->found), base_name(files->names.gl_pathv[i]));
+        for (size_t k = 0; before->states && k < before->names.gl_pathc && !left_out; k++)
+            left_out = is_same(&files->states[i], &before->states[k]);
+        if (left_out) {
             free(files->names.gl_pathv[i]);
             continue;
         }
@@ -479,7 +479,7 @@ static int capture_and_print(struct run *r, const struct files *before)
     if (is_remote(r) && status != CW_ERR_APP && status != CW_ERR_DEVICE)
         fetch_captures(r);
     look(r, &made);
-    keep_new(&made, before);
+    keep_new(r, &made, before);
     if (made.names.gl_pathc) {
         shown = print_kernels(r, &made.names);
         written = write_page(r, &made.names);

@@ -159,12 +159,40 @@ Test(file_name, names_of_other_processes_are_found_by_a_glob)
 {
     char host[256] = "", of_host[300];
     gethostname(host, sizeof host - 1);
-    snprintf(of_host, sizeof of_host, "%s.*", host);
-    expect_glob("run.%p.%r%%.cwd", false, "run.*.*%.cwd");
+    snprintf(of_host, sizeof of_host, "%s.[0-9]*", host);
+    expect_glob("run.%p.%r%%.cwd", false, "run.[0-9]*.[0-9n]*%.cwd");
     expect_glob("%h.%p", false, of_host);
-    expect_glob("%h.%p", true, "*.*");
-    expect_glob("[1]?*\\%q{CW_TEST_JOB}", true, "\\[1]\\?\\*\\\\a\\*b");
+    expect_glob("%h.%p", true, "*.[0-9]*");
+    expect_glob("[1]?*\\%q{CW_TEST_JOB}", false, "\\[1]\\?\\*\\\\a\\*b");
     expect_glob("run.%x", true, NULL);
+}
+
+static void expect_fit(const char *pattern, const char *name, bool fits)
+{
+    char *glob = NULL;
+    cr_assert(cw_file_name_glob(&glob, pattern, true, NULL) == CW_OK);
+    cr_expect(cw_file_name_fits(glob, name) == fits, "%s: %s", pattern, name);
+    free(glob);
+}
+
+Test(file_name, a_process_is_digits_and_a_rank_may_be_none)
+{
+    expect_fit("of/%p.cwd", "of/12.cwd", true);
+    expect_fit("of/%p.cwd", "of/other.cwd", false);
+    expect_fit("of/%p.cwd", "of/.cwd", false);
+    expect_fit("of/%p.cwd", "of/1x.cwd", false);
+    expect_fit("of/%p.cwd", "of/none.cwd", false);
+    expect_fit("%p%p2", "122", true);
+    expect_fit("%p%p2", "12", false);
+    expect_fit("%r.cwd", "0.cwd", true);
+    expect_fit("%r.cwd", "none.cwd", true);
+    expect_fit("%r.cwd", "n.cwd", false);
+    expect_fit("%r.cwd", "none1.cwd", false);
+    expect_fit("%h.cwd", "a/b.cwd", false);
+    expect_fit("[0-9]*%p\\?.cwd", "[0-9]*7\\?.cwd", true);
+    expect_fit("[0-9]*%p\\?.cwd", "77\\?.cwd", false);
+    expect_fit("plain", "plain.cwd", false);
+    expect_fit("plain.cwd", "plain", false);
 }
 
 Test(file_name, every_name_has_a_pattern)

@@ -31,6 +31,13 @@ echo '--- a suffix ends the name of the file, not that of a variable'
 counterworks run -q --trace -o 'var.%q{A.B}' -- true >/dev/null 2>&1; echo "exit $?"
 counterworks run -q --trace -o 'var.%q{A.B}.x.cwd' -- true >/dev/null 2>&1; echo "exit $?"
 ls var*
+echo '--- a file that another job writes meanwhile is none of the run'
+mkdir jobs
+for name in %p %r; do
+    counterworks run -q --trace -o "jobs/$name.cwd" -- sh -c 'for i in other 7x none7 n; do echo none >jobs/$i.cwd; done' 2>&1 >/dev/null | grep -v recorded
+    echo "exit ${PIPESTATUS[0]}"
+done
+ls jobs | sed -E 's/^[0-9]{2,}\.html/OWN.html/' | sort
 cd ..
 echo '--- a printed command does the same'
 printf '#!/bin/sh\nprintf "<%%s>" "$@" >>words; echo >>words\n' >show.sh; chmod +x show.sh
