@@ -155,7 +155,10 @@ static const char *put_variable(struct filling *f, const char *at)
         return NULL;
     memcpy(name, at + 2, length);
     name[length] = 0;
-    put_value(f, at, (size_t)(end + 1 - at), getenv(name) ? getenv(name) : "");
+    if (f->glob && f->any_host)
+        cw_write_u8(&f->out, '*');
+    else
+        put_value(f, at, (size_t)(end + 1 - at), getenv(name) ? getenv(name) : "");
     return end + 1;
 }
 

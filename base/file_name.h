@@ -23,8 +23,8 @@ bool cw_file_name_of_process(const char *pattern);
 enum cw_status cw_file_name(char **name, const char *pattern, const struct cw_file_name_parts *parts,
                             struct cw_error *err);
 
-/* Makes a pattern for glob(3) of all names that `pattern` may become for processes of this host, or of any. Returns
- * malloc memory, and fails as cw_file_name() does. */
+/* Makes a pattern for glob(3) of all names that `pattern` may become for processes of this host, or of any, which has
+ * an environment of its own. Returns malloc memory, and fails as cw_file_name() does. */
 enum cw_status cw_file_name_glob(char **glob, const char *pattern, bool any_host, struct cw_error *err);
 /* Whether a name fits such a pattern. glob(3) also finds names that have more than digits for a process or a rank. */
 bool cw_file_name_fits(const char *glob, const char *name);

@@ -164,7 +164,9 @@ Test(file_name, names_of_other_processes_are_found_by_a_glob)
     expect_glob("%h.%p", false, of_host);
     expect_glob("%h.%p", true, "*.[0-9]*");
     expect_glob("[1]?*\\%q{CW_TEST_JOB}", false, "\\[1]\\?\\*\\\\a\\*b");
+    expect_glob("run.%q{CW_TEST_JOB}.cwd", true, "run.*.cwd"); /* another host has another value */
     expect_glob("run.%x", true, NULL);
+    expect_glob("run.%q{", true, NULL);
 }
 
 static void expect_fit(const char *pattern, const char *name, bool fits)
@@ -188,6 +190,8 @@ Test(file_name, a_process_is_digits_and_a_rank_may_be_none)
     expect_fit("%r.cwd", "none.cwd", true);
     expect_fit("%r.cwd", "n.cwd", false);
     expect_fit("%r.cwd", "none1.cwd", false);
+    expect_fit("%h.%q{JOB}.cwd", "node.1.night.x.cwd", true);
+    expect_fit("%h.%q{JOB}.cwd", "..cwd", true);
     expect_fit("%h.cwd", "a/b.cwd", false);
     expect_fit("[0-9]*%p\\?.cwd", "[0-9]*7\\?.cwd", true);
     expect_fit("[0-9]*%p\\?.cwd", "77\\?.cwd", false);

@@ -38,7 +38,10 @@ ls
 echo '--- a file for each process'
 mkdir of
 counterworks run -q --on ssh:node --chip H100 -m sm__warps_active.avg -o 'of/%p.%%.cwd' -- true </dev/null >/dev/null; echo "exit $?"
-ls of | sed -E 's/^[0-9]{2,}\.%\.(cwc|html)/OWN.%.\1/'
+ls of | sed -E 's/^[0-9]{2,}\.%\.(cwc|html)/OWN.%.\1/' | sort
+echo '--- a variable has its value there'
+NIGHT=here counterworks run -q --on ssh:node --trace -o 'of/job.%q{NIGHT}.cwd' -- true </dev/null >/dev/null; echo "exit $?"
+ls of/job*
 echo '--- nothing is left there'
 ls -A there
 echo '--- no such machine'
