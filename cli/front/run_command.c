@@ -2,6 +2,9 @@
 #define _GNU_SOURCE
 #include "cli/front/run_command.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/file_name.h"
 #include "cli/common/cli.h"
 #include "cli/front/beside.h"
@@ -322,23 +326,6 @@ static int bring_plan(struct run *r)
     return run_line(r);
 }
 
-/* Copies all captures of the agent's folder on the node to the folder of the run's files. */
-static int fetch_captures(struct run *r)
-{
-    char command[PATH_MAX + 64];
-    const int folder = (int)(base_name(r->name) - r->name);
-    if (!begin(r, ""))
-        return CW_ERR_NOMEM;
-    snprintf(command, sizeof command, "cd %s/captures && find . -type f -exec tar -cf - {} +", r->node.folder);
-    put_ssh(r->out, &r->node, command, false);
-    fputs(" | tar -xmf -", r->out);
-    if (folder) {
-        snprintf(command, sizeof command, "%.*s", folder, r->name);
-        put_option(r, "-C", command);
-    }
-    return run_line(r);
-}
-
 /* Adds the agent's plan and captures. */
 static void put_agent_files(struct run *r)
 {
@@ -414,6 +401,130 @@ static int write_page(struct run *r, const glob_t *captures)
     return run_line(r);
 }
 
+/* ---- captures of another machine -------------------------------------------------------------------------------- */
+
+/* The program there writes where it likes, so its folder may hold anything. All of it comes into a folder here, of
+ * which captures alone move on, once all has come. */
+
+static const char archive[] = "/captures.tar";
+
+/* The length of the folder in the name of the run's files. */
+static int folder_length(const struct run *r)
+{
+    return (int)(base_name(r->name) - r->name);
+}
+
+static int receive(struct run *r, const char *inbox)
+{
+    char command[PATH_MAX + 64];
+    int status = begin(r, "") ? CW_OK : CW_ERR_NOMEM;
+    if (status != CW_OK)
+        return status;
+    snprintf(command, sizeof command, "cd %s/captures && tar -cf - .", r->node.folder);
+    put_ssh(r->out, &r->node, command, false);
+    fputs(" >", r->out); /* no pipe, which would lose the status of ssh */
+    put_path(r, "", inbox, archive);
+    status = run_line(r);
+    if (status != CW_OK || !begin(r, "tar -xm --no-same-owner --no-same-permissions -f - -C"))
+        return status != CW_OK ? status : CW_ERR_NOMEM;
+    put_path(r, "", inbox, "");
+    fputs(" <", r->out); /* a name with a colon would be another machine's for -f */
+    put_path(r, "", inbox, archive);
+    status = run_line(r);
+    return chmod(inbox, 0700) == 0 ? status : CW_ERR_IO; /* the archive has a mode for it */
+}
+
+/* Whether a capture may take the place of a file here, as for capture-agent. */
+static enum cw_status check_place(const struct run *r, const char *path, struct cw_error *err)
+{
+    struct stat st;
+    if (lstat(path, &st) == 0 && (stat(path, &st) != 0 || !S_ISREG(st.st_mode)))
+        return cw_error_set(err, CW_ERR_USAGE, "%s: found no regular file, expected a capture to replace, or none",
+                            path);
+    return cw_file_may_replace(path, &cw_file_capture, r->o->force, err);
+}
+
+/* Writes through a link, as capture-agent does. */
+static enum cw_status place(struct run *r, const char *inbox, const char *name, struct cw_error *err)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%.*s%s", folder_length(r), r->name, name) < 0)
+        return cw_error_nomem(err);
+    char *target = realpath(path, NULL);
+    enum cw_status status = check_place(r, path, err);
+    if (status == CW_OK && !begin(r, "mv -f"))
+        status = cw_error_nomem(err);
+    if (status == CW_OK) {
+        put_path(r, inbox, "/", name);
+        put_path(r, "", target ? target : path, "");
+        if (run_line(r) != 0)
+            status = cw_error_set(err, CW_ERR_IO, "%s: cannot write: the reason stands above", path);
+    }
+    free(target);
+    free(path);
+    return status;
+}
+
+static enum cw_status place_all(struct run *r, const char *inbox, struct cw_error *err)
+{
+    DIR *folder = opendir(inbox);
+    enum cw_status status = folder ? CW_OK : cw_file_cannot_open(inbox, errno, err);
+    for (struct dirent *entry; status == CW_OK && (entry = readdir(folder));) {
+        struct stat st;
+        if (cw_file_name_fits(base_name(r->found), entry->d_name) &&
+            fstatat(dirfd(folder), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+            status = place(r, inbox, entry->d_name, err);
+    }
+    if (folder)
+        closedir(folder);
+    return status;
+}
+
+/* Folders may have come that are closed to their owner. */
+static void remove_folder(struct run *r, const char *folder)
+{
+    static const char *const lines[] = {"rm -rf", "chmod -R u+rwx", "rm -rf"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines && begin(r, lines[i]); i++) {
+        put_path(r, "", folder, "");
+        if (run_line(r) == 0 && i == 0)
+            break;
+    }
+}
+
+/* Copies the captures of the agent's folder on the node to the folder of the run's files. */
+static enum cw_status fetch_captures(struct run *r, struct cw_error *err)
+{
+    char *inbox = NULL;
+    enum cw_status status;
+    if (asprintf(&inbox, "%.*s.counterworks-XXXXXX", folder_length(r), r->name) < 0)
+        return cw_error_nomem(err);
+    if (!mkdtemp(inbox)) {
+        status = cw_error_set(err, CW_ERR_IO, "%s: cannot make the folder: %s", inbox, strerror(errno));
+    } else {
+        if (receive(r, inbox) == 0)
+            status = place_all(r, inbox, err);
+        else
+            status =
+                cw_error_set(err, CW_ERR_IO, "cannot copy the captures from %s: the reason stands above", r->node.host);
+        remove_folder(r, inbox);
+    }
+    free(inbox);
+    return status;
+}
+
+/* The captures stay there if they cannot be copied. */
+static enum cw_status bring_captures(struct run *r)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    const enum cw_status status = fetch_captures(r, &err);
+    if (status == CW_OK)
+        return status;
+    cw_usage_fail(&err);
+    fprintf(stderr, "counterworks run: the captures stay in %s/captures of %s\n", r->node.folder, r->node.host);
+    *r->node.folder = '\0';
+    return status;
+}
+
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
 /* Files at one moment. */
@@ -476,8 +587,11 @@ static int capture_and_print(struct run *r, const struct files *before)
     struct files made;
     struct cw_error err = CW_ERROR_INIT;
     int status = capture(r), shown = CW_OK, written = CW_OK;
-    if (is_remote(r) && status != CW_ERR_APP && status != CW_ERR_DEVICE)
-        fetch_captures(r);
+    if (is_remote(r) && status != CW_ERR_APP && status != CW_ERR_DEVICE) {
+        const enum cw_status brought = bring_captures(r);
+        if (brought != CW_OK)
+            return status ? status : (int)brought;
+    }
     look(r, &made);
     keep_new(r, &made, before);
     if (made.names.gl_pathc) {
@@ -507,8 +621,15 @@ static enum cw_status begin_on_node(struct run *r, struct cw_error *err)
 {
     static const char scheme[] = "ssh:";
     const char *on = r->o->on;
+    char *capture_path = NULL;
     if (!on)
         return CW_OK;
+    if (asprintf(&capture_path, "%s%s", r->name, capture_suffix) < 0)
+        return cw_error_nomem(err);
+    const enum cw_status status = check_place(r, capture_path, err);
+    free(capture_path);
+    if (status != CW_OK)
+        return status;
     return open_node(&r->node, on + (strncmp(on, scheme, sizeof scheme - 1) == 0 ? sizeof scheme - 1 : 0), r->o->quiet,
                      err);
 }
