@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "foreign/trace_maker.h"
 
 enum { MOST_MEMORY_KINDS = 16, MEMORY_WORD = 24, REMEMBERED = 4096, OPS = 1000, LONGEST_TEXT = 1 << 20 };
@@ -133,7 +134,7 @@ struct remembered {
     bool driver;   /* the name of a call of the driver */
 };
 
-struct device { /* of all processes with this number */
+struct device { /* of all processes with this pid */
     uint32_t pid, number, gpu;
 };
 
@@ -148,7 +149,7 @@ struct reading {
     uint64_t ops_left; /* thousands of steps of SQLite's machine */
     char memory[MOST_MEMORY_KINDS][MEMORY_WORD];
     struct remembered *remembered;
-    struct device *devices;
+    struct device *devices; /* behind read_session by pid and number, one of each */
     size_t device_count, device_room;
     uint32_t process_count; /* processes that have their devices */
     bool driver;            /* the row at hand is a call of the driver */
@@ -362,9 +363,12 @@ static uint32_t process_of(struct reading *r, int64_t global)
     const uint32_t pid = key & 0xffffff, process = cw_trace_maker_process(r->m, key, pid);
     if (process < r->process_count)
         return process;
-    for (size_t i = 0; i < r->device_count; i++)
-        if (r->devices[i].pid == pid)
-            cw_trace_maker_device(r->m, process, r->devices[i].number, r->devices[i].gpu);
+    struct cw_search of = {0, r->device_count};
+    while (of.low < of.high)
+        cw_search_narrow(&of, r->devices[cw_search_middle(&of)].pid < pid);
+    for (size_t i = of.low, end = i + CW_TRACE_DEVICES_MAX; i < end && i < r->device_count && r->devices[i].pid == pid;
+         i++)
+        cw_trace_maker_device(r->m, process, r->devices[i].number, r->devices[i].gpu);
     r->process_count = process + 1;
     return process;
 }
@@ -483,6 +487,27 @@ static void take_device(struct reading *r, sqlite3_stmt *s)
                                                .pid = (uint32_t)sqlite.sqlite3_column_int64(s, 2)};
 }
 
+static int compare_devices(const void *left, const void *right)
+{
+    const struct device *a = left, *b = right;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return a->number != b->number ? (a->number < b->number ? -1 : 1) : (a->gpu > b->gpu) - (a->gpu < b->gpu);
+}
+
+/* Sorts the devices and keeps one of each number in a process: each of many processes looks at few of them. */
+static void sort_devices(struct reading *r)
+{
+    size_t kept = 0;
+    if (r->device_count)
+        qsort(r->devices, r->device_count, sizeof *r->devices, compare_devices);
+    for (size_t i = 0; i < r->device_count; i++)
+        if (!kept || r->devices[kept - 1].pid != r->devices[i].pid ||
+            r->devices[kept - 1].number != r->devices[i].number)
+            r->devices[kept++] = r->devices[i];
+    r->device_count = kept;
+}
+
 static void take_memory_kind(struct reading *r, sqlite3_stmt *s)
 {
     const int64_t id = sqlite.sqlite3_column_int64(s, 0);
@@ -507,6 +532,7 @@ static void read_session(struct reading *r)
     ask(r, "TARGET_INFO_SESSION_START_TIME", "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", take_start);
     ask(r, "TARGET_INFO_GPU", "SELECT id, name, smCount, totalMemory FROM TARGET_INFO_GPU", take_gpu);
     ask(r, "TARGET_INFO_CUDA_DEVICE", "SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE", take_device);
+    sort_devices(r);
     ask(r, "ENUM_CUDA_MEM_KIND", "SELECT id, label FROM ENUM_CUDA_MEM_KIND", take_memory_kind);
     if (has_table(r, "StringIds"))
         r->strings = prepare(r, "SELECT value FROM StringIds WHERE id = ?1");

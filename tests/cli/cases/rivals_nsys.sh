@@ -61,3 +61,8 @@ INSERT INTO CUPTI_ACTIVITY_KIND_$table SELECT * FROM t; DROP TABLE t;"
 metric-eval hosts.sqlite -q --by process
 metric-eval show hosts.sqlite | grep -E "^(process|device)"
 metric-eval hosts.sqlite -q --kind copy --csv - | cut -d, -f1-5,11
+echo == devices of one number in many processes
+many="WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <"
+{ cat "$SOURCE/tests/foreign/nsys.sql"; echo "$many 300000) INSERT INTO TARGET_INFO_CUDA_DEVICE SELECT 2, i, 4711 FROM n;
+$many 249) INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SELECT 1500000 + i, 1600000, 0, 1, 7, 22, (4711 << 24) + (i << 48), 3, 0 FROM n;"; } | sqlite3 many.sqlite
+(ulimit -t 3; metric-eval many.sqlite -q --kind synchronization --csv - | wc -l)
