@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/search.h"
 #include "foreign/trace_maker.h"
 
@@ -579,15 +580,27 @@ static bool holds_changes(const char *path)
     return holds;
 }
 
+/* Finds the path of an input's file behind its links, as SQLite does; "" if it has none. Some nodes have no /proc. */
+static void find_path(const struct cw_input *input, char path[static PATH_MAX])
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", input->fd);
+    const ssize_t length = readlink(link, path, PATH_MAX - 1);
+    path[length < 0 ? 0 : length] = 0;
+    if (length < 0 && !cw_file_is_standard(input->name) && !realpath(input->name, path))
+        *path = 0;
+}
+
 /* Refuses a database that is half of its data. SQLite itself would write into the folder to join the halves. */
 static void refuse_unfinished(struct reading *r)
 {
     static const char *const ends[] = {"-wal", "-journal"};
-    char link[64], path[PATH_MAX + 16];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", r->input->fd);
-    const ssize_t length = r->input->is_open ? readlink(link, path, PATH_MAX) : -1;
-    for (size_t i = 0; length > 0 && r->status == CW_OK && i < sizeof ends / sizeof *ends; i++) {
-        snprintf(path + length, sizeof path - (size_t)length, "%s", ends[i]);
+    char path[PATH_MAX + 16] = "";
+    if (r->input->is_open)
+        find_path(r->input, path);
+    const size_t length = strlen(path);
+    for (size_t i = 0; length && r->status == CW_OK && i < sizeof ends / sizeof *ends; i++) {
+        snprintf(path + length, sizeof path - length, "%s", ends[i]);
         if (holds_changes(path))
             r->status =
                 cw_error_set(r->err, CW_ERR_INPUT,

@@ -4,6 +4,8 @@
  *   full   writes fail with ENOSPC, as on a full disk
  *   gone   reads, writes, and all other calls for such files fail with EIO, as those of a network drive that is cut off
  *   kill   the process dies by SIGKILL, in the middle of the write or read
+ * Whatever BYTES is:
+ *   links  links whose own path has PART in it cannot be read, as those of /proc where there is none
  * Files are known by their path in /proc/self/fd, so that it does not matter how they were opened. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,19 +21,26 @@
 static long long left = -1; /* bytes until then; -1: not asked yet */
 static char kind[8], part[256];
 
-static int concerns(int fd)
+static void ask(void)
 {
-    char link[64], path[4096];
     if (left < 0) {
         const char *text = getenv("IO_FAULTS");
         left = 0;
         if (!text || sscanf(text, "%7[^:]:%lld:%255s", kind, &left, part) != 3)
             kind[0] = 0;
     }
-    if (!kind[0])
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static int concerns(int fd)
+{
+    char link[64], path[4096];
+    ask();
+    if (!kind[0] || strcmp(kind, "links") == 0)
         return 0;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    const ssize_t size = readlink(link, path, sizeof path - 1);
+    const ssize_t size = REAL(readlink)(link, path, sizeof path - 1);
     if (size < 0)
         return 0;
     path[size] = 0;
@@ -60,8 +69,6 @@ static ssize_t allowed(int fd, size_t size, int writes)
     errno = strcmp(kind, "full") == 0 ? ENOSPC : EIO;
     return -1;
 }
-
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 ssize_t write(int fd, const void *data, size_t size)
 {
@@ -126,4 +133,10 @@ size_t fwrite(const void *data, size_t size, size_t count, FILE *out)
 int fsync(int fd)
 {
     return concerns(fd) && left == 0 && strcmp(kind, "gone") == 0 ? (errno = EIO, -1) : REAL(fsync)(fd);
+}
+
+ssize_t readlink(const char *path, char *to, size_t room)
+{
+    ask();
+    return strcmp(kind, "links") == 0 && strstr(path, part) ? (errno = ENOENT, -1) : REAL(readlink)(path, to, room);
 }

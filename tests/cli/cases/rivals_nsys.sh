@@ -40,11 +40,13 @@ if sys.argv[2] != "WAL":
 os._exit(0)
 PYTHON
 }
+without_proc() { ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD="$(dirname "$(command -v make_ranks)")/../tests/io_faults.so" IO_FAULTS=links:0:/proc/self/fd/ "$@"; }
 mkdir of real
 for mode in WAL DELETE PERSIST; do
     half of/$mode.sqlite $mode; ln -s ../of/$mode.sqlite real/link.sqlite
     for file in of/$mode.sqlite real/link.sqlite; do metric-eval $file -q; echo "status $?"; done
     metric-eval - -q <of/$mode.sqlite
+    without_proc metric-eval real/link.sqlite -q; echo "status $?"
     sqlite3 of/$mode.sqlite .tables >/dev/null
     echo "$(metric-eval of/$mode.sqlite -q --kind kernel --csv - | tail -n +2 | wc -l) kernels, sqlite3 has $(sqlite3 of/$mode.sqlite "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")"
     rm real/link.sqlite
