@@ -446,6 +446,7 @@ static void put_call(struct scan *s, struct event *e)
 static void put_range(struct scan *s, struct event *e)
 {
     put_text(s, e, CW_FIELD_NAME, e->name);
+    put_text(s, e, CW_FIELD_DOMAIN, text(e->args, "domain")); /* of an export of ours */
     put_text(s, e, CW_FIELD_TYPE, "push");
     e->row[CW_FIELD_END_THREAD] = e->row[CW_FIELD_THREAD];
 }

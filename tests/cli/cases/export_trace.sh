@@ -61,12 +61,13 @@ memset $on_gpu,bytes,memory
 graph_launch $on_gpu
 runtime start_ns,end_ns,thread,correlation,name,process
 driver start_ns,end_ns,thread,correlation,name,process
-nvtx_range start_ns,end_ns,thread,name,process
+nvtx_range start_ns,end_ns,thread,domain,name,process
 END
     for file in "$1" back.chrome.json; do metric-eval show $file | grep -A1 ^device; done | sort | uniq -c
 }
 back all.cwd
 back "$SOURCE/data/captures/trace_train.cwd"
+back "$SOURCE/data/captures/trace_nccl.cwd"
 capture-agent trace --backend sim -q --graphs whole -o graphs.cwd -- true 2>/dev/null; back graphs.cwd
 back "$SOURCE/tests/foreign/kineto.json"
 metric-eval show back.chrome.json | grep ^process
