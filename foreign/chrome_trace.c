@@ -398,13 +398,16 @@ static void put_peers(struct event *e)
     e->row[CW_FIELD_TARGET_CONTEXT] = whole(e->args, "toContext");
 }
 
-/* The words in "Memcpy HtoD (Pageable -> Device)". */
+/* The words in "Memcpy HtoD (Pageable -> Device)"; an export of ours leaves out the unknown ones. */
 static void put_copy(struct scan *s, struct event *e)
 {
     char direction[8] = "", from[20] = "", to[20] = "";
     put_place(e);
     put_peers(e);
-    sscanf(e->name, "Memcpy %7[A-Za-z] (%19[A-Za-z ]-> %19[A-Za-z ])", direction, from, to);
+    sscanf(e->name, "Memcpy %7[A-Za-z]", direction);
+    const char *ends = strchr(e->name, '(');
+    if (ends && sscanf(ends, "(%19[A-Za-z ]-> %19[A-Za-z ])", from, to) < 1)
+        sscanf(ends, "(-> %19[A-Za-z ])", to);
     put_text(s, e, CW_FIELD_DIRECTION, direction);
     put_memory(s, e, CW_FIELD_SOURCE, from);
     put_memory(s, e, CW_FIELD_TARGET, to);

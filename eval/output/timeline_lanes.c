@@ -370,7 +370,7 @@ static const char *memory_words(const char *word, char words[MEMORY])
     return words;
 }
 
-/* "Memcpy HtoD (Pinned -> Device)", "Memset (Device)" */
+/* "Memcpy HtoD (Pinned -> Device)", "Memset (Device)"; "Memcpy (-> Device)" where the rest is unknown */
 static const char *make_moved(struct work *w, const struct cw_timeline_gpu *g)
 {
     char from[MEMORY], to[MEMORY];
@@ -379,8 +379,10 @@ static const char *make_moved(struct work *w, const struct cw_timeline_gpu *g)
         return *name ? cw_arena_printf(w->arena, "Memset (%s)", memory_words(name, from)) : "Memset";
     memory_words(name_of(w, g->from), from);
     memory_words(name_of(w, g->to), to);
-    return *from || *to ? cw_arena_printf(w->arena, "Memcpy %s (%s -> %s)", name, from, to)
-                        : cw_arena_printf(w->arena, "Memcpy %s", name);
+    const char *way = *name ? cw_arena_printf(w->arena, " %s", name) : "";
+    const char *ends =
+        *from || *to ? cw_arena_printf(w->arena, " (%s%s->%s%s)", from, *from ? " " : "", *to ? " " : "", to) : "";
+    return way && ends ? cw_arena_printf(w->arena, "Memcpy%s%s", way, ends) : NULL;
 }
 
 static const char *moved_name(struct work *w, const struct cw_timeline_gpu *g)

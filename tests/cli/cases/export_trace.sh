@@ -71,6 +71,15 @@ back "$SOURCE/data/captures/trace_nccl.cwd"
 capture-agent trace --backend sim -q --graphs whole -o graphs.cwd -- true 2>/dev/null; back graphs.cwd
 back "$SOURCE/tests/foreign/kineto.json"
 metric-eval show back.chrome.json | grep ^process
+echo "== the name of a copy leaves out the unknown"
+python3 - <<'E2'
+import json
+names = ["Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD", "Memcpy HtoD (-> Device)", "Memcpy HtoD (Pinned ->)", "Memcpy (Pinned -> Device)", "Memcpy", "Memset (Device)", "Memset"]
+json.dump({"traceEvents": [{"ph": "X", "cat": "gpu_" + name[:6].lower(), "name": name, "ts": 10 * i + 1, "dur": 1, "args": {"device": 0, "context": 1, "stream": 7, "correlation": i}} for i, name in enumerate(names)]}, open("known.json", "w"))
+E2
+metric-eval export known.json --format chrome | grep -o '"name": "Mem[^"]*"'
+metric-eval known.json -q --kind copy --csv - | columns direction,source,target
+back known.json | grep -A9 -E "^(copy|memset)"
 echo "== PM samples with the trace beside them"
 cat >prog <<'E2'
 exec >$COUNTERWORKS_SIM
