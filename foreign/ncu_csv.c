@@ -74,8 +74,9 @@ struct table {
     struct metric *metrics; /* each name once */
     size_t metric_count, metric_room;
     struct cw_hash_table names;
-    const struct cw_chip *chip; /* of all launches */
-    const char *chip_file, *capability;
+    const struct cw_chip *chip;                         /* of all launches */
+    const char *chip_file, *capabilities[MOST_DEVICES]; /* its file, and how CC spells it */
+    uint32_t capability_count;
     struct cw_schema schema;
     struct cw_spool spool;
     /* the launch at hand */
@@ -396,12 +397,31 @@ static enum cw_status find_chip(const struct table *t, const char **file, const 
                        "found the compute capability '%.16s', expected one of a chip in the database", capability);
 }
 
+/* Whether the compute capability is one that the chip was found by. */
+static bool has_capability(const struct table *t)
+{
+    for (uint32_t i = 0; i < t->capability_count; i++)
+        if (strcmp(t->capabilities[i], head_cell(t, CAPABILITY)) == 0)
+            return true;
+    return false;
+}
+
+static enum cw_status add_capability(struct table *t)
+{
+    if (has_capability(t))
+        return CW_OK;
+    if (t->capability_count == MOST_DEVICES)
+        return fail(t, "more than 256 spellings of compute capabilities", "no more");
+    const char *added = t->capabilities[t->capability_count++] = cw_arena_strdup(t->arena, head_cell(t, CAPABILITY));
+    return added ? CW_OK : cw_error_nomem(t->err);
+}
+
 static enum cw_status load_chip(struct table *t)
 {
     const char *chip;
     CW_TRY(find_chip(t, &t->chip_file, &chip));
-    t->capability = cw_arena_strdup(t->arena, head_cell(t, CAPABILITY));
-    return t->capability ? cw_chip_load(&t->chip, NULL, chip, t->arena, t->err) : cw_error_nomem(t->err);
+    CW_TRY(add_capability(t));
+    return cw_chip_load(&t->chip, NULL, chip, t->arena, t->err);
 }
 
 static enum cw_status collect_names(struct table *t)
@@ -556,15 +576,16 @@ static uint32_t process_of(const struct table *t)
 static enum cw_status add_device(struct table *t)
 {
     const char *file = t->chip_file, *chip = NULL;
-    const bool is_new = !device_of(t, t->range.device), alike = strcmp(t->capability, head_cell(t, CAPABILITY)) == 0;
-    if (is_new || !alike)
+    const bool is_new = !device_of(t, t->range.device);
+    if (is_new || !has_capability(t))
         CW_TRY(find_chip(t, &file, &chip));
-    if (!alike || strcmp(file, t->chip_file) != 0)
+    if (strcmp(file, t->chip_file) != 0)
         return cw_error_at(
             t->err, CW_ERR_UNSUPPORTED, t->input->name, t->row, 1,
             "found a launch on %s behind ones on %s, expected one chip: make a file of the lines of each "
             "chip",
             chip, t->chip->name);
+    CW_TRY(add_capability(t));
     if (is_new && t->device_count == MOST_DEVICES)
         return fail(t, "more than 256 devices", "no more");
     if (is_new)

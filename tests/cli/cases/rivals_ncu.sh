@@ -45,6 +45,7 @@ echo == GPUs of several chips
 on() { value "$1" 99 dram__bytes_read.sum byte 1 | sed "s/\"0\",\"9.0\"/\"$2\",\"$3\"/"; } # ID DEVICE CC
 { long; on 0 0 9.0; on 1 1 8.0; } >chips.csv; metric-eval chips.csv -q; echo "status $?"
 { long; on 0 0 9.0; on 1 0 8.0; } >hosts.csv; metric-eval hosts.csv -q; echo "status $?"
+{ long; on 0 0 9.0; on 1 0 "9.0 "; on 2 1 "9.0 "; } >blank.csv; metric-eval blank.csv -q --by device --csv - -m dram__bytes_read.sum | cut -d, -f1-5
 gpus() { # PRODUCT..: a launch on a GPU of each, all of one compute capability
     printf '%s,"device__attribute_display_name","dram__bytes_read.sum"\n"","","","","","","","","","","","","byte"\n' "$heads"
     local device=0
