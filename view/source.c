@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/progress.h"
@@ -378,7 +379,8 @@ static enum cw_status list_files(struct counterworks_capture *capture, const str
     if (!capture->files)
         return cw_error_nomem(err);
     for (size_t i = 0; i < list->count; i++) {
-        if (stat(list->paths[i], &st) != 0 || !S_ISREG(st.st_mode))
+        const bool standard = cw_file_is_standard(list->paths[i]);
+        if ((standard ? fstat(STDIN_FILENO, &st) : stat(list->paths[i], &st)) != 0 || !S_ISREG(st.st_mode))
             continue;
         const char *path = cw_arena_strdup(capture->arena, list->paths[i]);
         if (!path)

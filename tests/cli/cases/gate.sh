@@ -68,6 +68,7 @@ metric-eval gate --learn a.cwd b.cwd "$C/nvtx_runs.cwd" -o x.yaml 2>&1 | sed "s,
 mkdir again; ln a.cwd again/hard.cwd; ln -s ../b.cwd again/soft.cwd
 metric-eval gate --learn a.cwd b.cwd a.cwd -o x.yaml; ls x.yaml 2>&1
 metric-eval gate --learn a.cwd b.cwd again/soft.cwd -o x.yaml; metric-eval gate --learn a.cwd b.cwd again -o x.yaml
+for file in - /dev/stdin; do metric-eval gate --learn $file a.cwd b.cwd -o x.yaml <a.cwd; done; ls x.yaml 2>&1
 echo text >mine.txt; metric-eval gate --learn learn*.cwd -o mine.txt
 echo 'schema: 1' >mine.yaml; metric-eval gate --learn learn*.cwd -o mine.yaml
 cp a.cwd kept.cwd
