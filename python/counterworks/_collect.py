@@ -26,11 +26,11 @@ def _remove(folder: str, process: int) -> None:
 
 
 def make_plan(what: Any, kind: str, chip: Union[Chip, str, None]) -> Plan:
-    """Plans a set, by its name or file, or a list of metrics; returns a plan as it is."""
+    """Plans a set, by its name or file, or metrics, a list or a text with commas; returns a plan as it is."""
     if isinstance(what, Plan):
         return what
     of = chip if isinstance(chip, Chip) else open_chip(chip)
-    if isinstance(what, (str, os.PathLike)):
+    if isinstance(what, os.PathLike) or (isinstance(what, str) and "," not in what):
         what = of.for_advice() if what == "advice" else of.set(what)
     return of.plan(what, samples=kind == "samples")
 
@@ -222,8 +222,8 @@ def capture(what: What = None, *, kind: str = "kernels", path: Union[str, os.Pat
             step()
         print(c.kernels())
 
-    `what` is "advice" (the default), the name or file of a set, a list of metrics, a Plan or the file of one (.cwc); for
-    kind "instructions" it is SASS metrics, and nothing for "pc" and "trace".
+    `what` is "advice" (the default), the name or file of a set, metrics (a list, or a text with commas), a Plan or the
+    file of one (.cwc); for kind "instructions" it is SASS metrics, and nothing for "pc" and "trace".
 
     `kind`: "kernels", "ranges" (of range() or passes()), "samples", "pc", "instructions" or "trace". `path`: the file; by
     default a temporary one, which goes with the capture. `replay`: "batch" (default before the first context of CUDA),

@@ -134,6 +134,9 @@ class Kinds(unittest.TestCase):
         with cw.capture("demo", chip=gh100, replay="kernel") as c:
             step(c)
         self.assertEqual(set(c.metrics), set(gh100.set("demo")))
+        with cw.capture(", ".join(METRICS)) as c:
+            step(c)
+        self.assertEqual(c.metrics, METRICS)
 
     def test_the_path_of_a_capture_is_no_pattern(self):
         with tempfile.TemporaryDirectory(suffix="t%r") as folder:
