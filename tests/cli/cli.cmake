@@ -1,10 +1,12 @@
 # Command-line cases: tests/cli/cases/NAME.sh beside the output that is expected of it, NAME.out.
 file(GLOB cases CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/cases/*.sh)
 # `./run test` runs each case once. Under sanitizers, where a command takes eight times as long, these are the agent's, and
-# commands that no attack (../attacks) gives a hostile file; a release build has the rest, and those that do more there.
+# commands that no attack (../attacks) gives a hostile file, and files of other profilers; a release build has the rest, and
+# those that do more there.
 # Units, which fail each allocation, fuzz targets and attacks visit readers, evaluation and writers under sanitizers.
 set(sanitized capture_.* trace trace_faults trace_lost launchers run_on pc_ranges instructions sim_values closed_pipe
-    standard_streams damaged_capture bad_counter_data disassemble hostile_yaml check eval_commands merge merge_faults)
+    standard_streams damaged_capture bad_counter_data disassemble hostile_yaml check eval_commands merge merge_faults
+    rivals_kineto rivals_ncu)
 list(JOIN sanitized "|" sanitized)
 set(release_more sim_values)
 foreach(case ${cases})
