@@ -19,7 +19,7 @@
 struct grouping {
     struct cw_timeline_groups *groups;
     const uint32_t *family_of, *rank_of; /* [name], [process]: numbers of families and ranks */
-    uint32_t outer;                      /* the last call that is within no other */
+    uint32_t outer;                      /* the last call that is within no other, or CW_TIMELINE_NONE */
     struct cw_keys keys;
 };
 
@@ -136,8 +136,9 @@ static double time_of(const struct cw_timeline_groups *all, uint32_t item)
  * stand together, by start. */
 static bool is_inner_call(struct grouping *g, uint32_t item)
 {
-    const struct cw_timeline_call *calls = g->groups->t->calls, *outer = &calls[g->outer];
-    const bool inner = item != g->outer && calls[item].thread == outer->thread && calls[item].end <= outer->end;
+    const struct cw_timeline_call *call = &g->groups->t->calls[item];
+    const struct cw_timeline_call *outer = g->outer != CW_TIMELINE_NONE ? &g->groups->t->calls[g->outer] : NULL;
+    const bool inner = outer && call->thread == outer->thread && call->end <= outer->end;
     g->outer = inner ? g->outer : item;
     return inner;
 }
@@ -223,7 +224,7 @@ static bool add_items(struct grouping *g, const struct cw_timeline_keep *of, boo
 static bool group_items(struct cw_timeline_groups *all, const struct cw_timeline_keep *keep, bool spread,
                         struct cw_arena *arena)
 {
-    struct grouping g = {.groups = all};
+    struct grouping g = {.groups = all, .outer = CW_TIMELINE_NONE};
     const bool good = (all->by != CW_TIMELINE_BY_FAMILY || number_families(&g, arena)) &&
                       (all->by != CW_TIMELINE_BY_RANK || number_ranks(&g, arena)) && add_items(&g, keep, spread, arena);
     cw_keys_free(&g.keys);

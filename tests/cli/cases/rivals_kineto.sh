@@ -95,3 +95,13 @@ def event(category, name, start, **args):
 print(json.dumps({"traceEvents": [event("kernel", "k", 100, context=1, correlation=1), event("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 200, bytes=8, correlation=2)]}))
 E2
 metric-eval contexts.json --by stream -q; metric-eval export contexts.json --format chrome -q | grep -oE 'stream 7[^"]*'; metric-eval contexts.json -q -o contexts.html; grep -c 18446744073709551615 contexts.html || :
+echo == the call of the driver in a launch that is left out
+python3 - >calls.json <<'E2'
+import json
+def event(category, name, start, duration, correlation, **args):
+    return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": duration, "args": {"correlation": correlation, **args}}
+place = {"device": 0, "context": 1, "stream": 7}
+print(json.dumps({"traceEvents": [event("cuda_runtime", "cudaLaunchKernel", 100, 10, 1), event("cuda_driver", "cuLaunchKernel", 102, 4, 1), event("kernel", "k", 200, 10, 1, **place),
+                                  event("cuda_runtime", "cudaLaunchKernel", 300, 6, 2), event("kernel", "j", 400, 10, 2, **place)]}))
+E2
+metric-eval calls.json --by call -q; metric-eval calls.json --by call -q --exclude k
