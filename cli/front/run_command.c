@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/file_name.h"
+#include "base/text.h"
 #include "cli/common/cli.h"
 #include "cli/front/beside.h"
 #include "cli/front/shell.h"
@@ -452,7 +453,7 @@ static enum cw_status place(struct run *r, const char *inbox, const char *name, 
         return cw_error_nomem(err);
     char *target = realpath(path, NULL);
     enum cw_status status = check_place(r, path, err);
-    if (status == CW_OK && !begin(r, "mv -f"))
+    if (status == CW_OK && !begin(r, "mv -f --"))
         status = cw_error_nomem(err);
     if (status == CW_OK) {
         put_path(r, inbox, "/", name);
@@ -469,12 +470,14 @@ static enum cw_status place_all(struct run *r, const char *inbox, struct cw_erro
 {
     DIR *folder = opendir(inbox);
     enum cw_status status = folder ? CW_OK : cw_file_cannot_open(inbox, errno, err);
-    for (struct dirent *entry; status == CW_OK && (entry = readdir(folder));) {
+    for (struct dirent *entry; status == CW_OK && (errno = 0, entry = readdir(folder));) {
         struct stat st;
         if (cw_file_name_fits(base_name(r->found), entry->d_name) &&
             fstatat(dirfd(folder), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
             status = place(r, inbox, entry->d_name, err);
     }
+    if (status == CW_OK && errno)
+        status = cw_file_cannot_open(inbox, errno, err);
     if (folder)
         closedir(folder);
     return status;
@@ -520,7 +523,7 @@ static enum cw_status bring_captures(struct run *r)
     if (status == CW_OK)
         return status;
     cw_usage_fail(&err);
-    fprintf(stderr, "counterworks run: the captures stay in %s/captures of %s\n", r->node.folder, r->node.host);
+    cw_text_print(stderr, "counterworks run: the captures stay in %s/captures of %s\n", r->node.folder, r->node.host);
     *r->node.folder = '\0';
     return status;
 }
@@ -676,7 +679,7 @@ static const struct cw_option option_list[] = {
      CW_OPTION_TEXT(struct options, chip)},
     {"on", 0, "ssh:HOST",
      "capture on another machine: copies plan and agent there, runs the program in the folder of the same path, brings "
-     "the capture back, and leaves nothing there; COUNTERWORKS_SSH is the command for ssh",
+     "the capture back, and removes its folder there; COUNTERWORKS_SSH is the command for ssh",
      CW_OPTION_TEXT(struct options, on)},
     {CW_OPTION_GROUP(struct options, force, cw_cli_force_options)},
     {"quiet", 'q', NULL, "do not print the commands", CW_OPTION_FLAG(struct options, quiet)},
