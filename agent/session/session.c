@@ -178,7 +178,7 @@ static int wait_to_connect(pid_t process)
 {
     const uint64_t until = cw_now_ns() + listen_patience_ns;
     int fd = connect_to(process);
-    while (fd < 0 && errno == ECONNREFUSED && cw_now_ns() < until) {
+    while (fd < 0 && (errno == ECONNREFUSED || errno == EINTR) && cw_now_ns() < until) {
         usleep(listen_look_us);
         fd = connect_to(process);
     }

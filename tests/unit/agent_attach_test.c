@@ -78,7 +78,7 @@ static void run_program(int stop, int ready, enum pace pace, struct done *done)
     if (pace == LATE) {
         (void)!write(ready, &one, 1);
         usleep(200000);
-        fake_cupti.early = 10;
+        fake_cupti.early = 30; /* for three seconds */
     }
     InitializeInjection();
     if (pace != LATE)
@@ -244,7 +244,7 @@ Test(attach, an_agent_leaves_before_cuda_is_initialised, .timeout = SOON)
     struct agent *a = open_agent(CW_MODE_TRACE);
     cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
     close_agent(a);
-    usleep(300000); /* it is seen at the next look */
+    usleep(1000000); /* it is seen at the next look */
     a = open_agent(CW_MODE_TRACE);
     cr_assert_eq(cw_session_attach(&a->session, p.pid, &err), CW_OK, "%s", err.message);
     cw_session_serve_attached(&a->session, is_enough);
