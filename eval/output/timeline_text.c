@@ -254,7 +254,16 @@ static void put_latencies(const struct cw_text_page *p)
         p->put(p, "From the call that launched a kernel to its start", &l);
 }
 
-enum { SHOWN = 8 }; /* uses of memory, and kinds of events of unified memory */
+/* Puts a list of `count` rows, the first of them alone unless all are wanted; nothing if there are none. */
+static void put_first(const struct cw_text_page *p, const char *title, struct cw_text_lines *l, uint32_t count)
+{
+    enum { SHOWN = 8 };
+    l->rows = count < SHOWN || p->o->wide ? count : SHOWN;
+    if (l->rows < count)
+        snprintf(l->left, sizeof l->left, "and %" PRIu32 " more", count - l->rows);
+    if (count)
+        p->put(p, title, l);
+}
 
 static void fill_memory(struct cw_text_lines *l, uint32_t row)
 {
@@ -274,17 +283,12 @@ static void fill_memory(struct cw_text_lines *l, uint32_t row)
 
 static void put_memory(const struct cw_text_page *p)
 {
-    const uint32_t count = p->o->sections->extra.memory_count;
     struct cw_text_lines l = {.columns = {"most", "at", "at the end", "allocated", "freed"},
                               .count = 5,
                               .name = "memory",
-                              .rows = count < SHOWN || p->o->wide ? count : SHOWN,
                               .fill = fill_memory,
                               .names = CW_NAMES_WORDS};
-    if (l.rows < count)
-        snprintf(l.left, sizeof l.left, "and %" PRIu32 " more", count - l.rows);
-    if (count)
-        p->put(p, "Memory that was allocated while it was traced", &l);
+    put_first(p, "Memory that was allocated while it was traced", &l, p->o->sections->extra.memory_count);
 }
 
 /* One end of an event: a GPU, or the host. */
@@ -343,17 +347,12 @@ static void fill_unified(struct cw_text_lines *l, uint32_t row)
 
 static void put_unified(const struct cw_text_page *p)
 {
-    const uint32_t count = p->o->sections->extra.unified_count;
     struct cw_text_lines l = {.columns = {"events", "sum", "time"},
                               .count = 3,
                               .name = "event",
-                              .rows = count < SHOWN || p->o->wide ? count : SHOWN,
                               .fill = fill_unified,
                               .names = CW_NAMES_WORDS};
-    if (l.rows < count)
-        snprintf(l.left, sizeof l.left, "and %" PRIu32 " more", count - l.rows);
-    if (count)
-        p->put(p, "Events of unified memory", &l);
+    put_first(p, "Events of unified memory", &l, p->o->sections->extra.unified_count);
 }
 
 static void fill_environment(struct cw_text_lines *l, uint32_t row)
