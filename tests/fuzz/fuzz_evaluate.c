@@ -4,11 +4,9 @@
 #include "eval/output/output.h"
 #include "eval/ranges/explain.h"
 #include "eval/ranges/spread.h"
-#include "metricdb/chip_load.h"
-#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/no_child.h"
+#include "tests/fuzz/small.h"
 #include "tests/support/chunk_edit.h"
-#include "tests/support/small_chip.h"
 
 /* Of all sub-metrics of the chip, one in so many. */
 enum { STEP = 7, MOST_METRICS = 512 };
@@ -16,15 +14,13 @@ enum { STEP = 7, MOST_METRICS = 512 };
 static const struct cw_chip *chip;
 static struct cw_metric metrics[MOST_METRICS];
 static size_t metric_count;
-static struct cw_arena *of_chip; /* kept, so that it is not taken for a leak */
 static FILE *nowhere;
 
 static void set_up(void)
 {
-    of_chip = cw_arena_create();
     nowhere = fopen("/dev/null", "w");
     CW_FUZZ_CHECK(nowhere);
-    CW_FUZZ_CHECK(cw_chip_parse(&chip, cw_small_chip, strlen(cw_small_chip), "tiny", of_chip, NULL) == CW_OK);
+    chip = cw_fuzz_small_chip();
     uint32_t n = 0;
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
         for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++)

@@ -1,12 +1,10 @@
 #include <string.h>
 
 #include "eval/eval_formula.h"
-#include "metricdb/chip_load.h"
 #include "metricdb/formula.h"
 #include "metricdb/formula_load.h"
 #include "metricdb/term.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/support/small_chip.h"
+#include "tests/fuzz/small.h"
 
 /* A program never takes more values than there are, and leaves one. */
 static void check_steps(const struct cw_expr_step *steps, uint32_t count, uint32_t names, uint32_t parts)
@@ -69,15 +67,8 @@ static void check_formula(const struct cw_chip *chip, uint32_t index)
 
 static void check_file(const uint8_t *data, size_t size, struct cw_arena *arena)
 {
-    static const struct cw_chip *small;
-    static struct cw_arena *of_small; /* kept, so that it is not taken for a leak */
-    const struct cw_chip *chip;
+    const struct cw_chip *const small = cw_fuzz_small_chip(), *chip = small;
     struct cw_error err = CW_ERROR_INIT;
-    if (!of_small) {
-        of_small = cw_arena_create();
-        CW_FUZZ_CHECK(cw_chip_parse(&small, cw_small_chip, strlen(cw_small_chip), "tiny", of_small, NULL) == CW_OK);
-    }
-    chip = small;
     enum cw_status status = cw_formulas_parse(&chip, data, size, "fuzz", arena, &err);
     CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_INPUT);
     CW_FUZZ_CHECK(status == err.code);

@@ -1,11 +1,7 @@
-#include <string.h>
-
-#include "metricdb/chip_load.h"
 #include "metricdb/metric.h"
 #include "metricdb/node.h"
 #include "metricdb/term.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/support/small_chip.h"
+#include "tests/fuzz/small.h"
 
 /* What a metric needs does not change, or it is refused. */
 static void check_chip(const struct cw_chip *chip, const struct cw_chip *before)
@@ -21,18 +17,16 @@ static void check_chip(const struct cw_chip *chip, const struct cw_chip *before)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cw_arena *arena = cw_arena_create();
-    const struct cw_chip *chip, *before;
+    const struct cw_chip *chip = cw_fuzz_small_chip(), *before = chip;
     struct cw_error err = CW_ERROR_INIT;
     struct cw_node node;
     const char *name;
-    CW_FUZZ_CHECK(cw_chip_parse(&chip, cw_small_chip, strlen(cw_small_chip), "tiny", arena, NULL) == CW_OK);
     enum cw_status status = cw_node_parse(&node, data, size, "fuzz", arena, &err);
     CW_FUZZ_CHECK((status == CW_OK || status == CW_ERR_INPUT) && status == err.code);
     CW_FUZZ_CHECK(status == CW_OK ? node.count > 0 : err.line > 0 && err.column > 0);
     if (status == CW_OK) {
         status = cw_node_chip(&name, &node, NULL);
         CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_USAGE);
-        before = chip;
         if (cw_node_apply(&chip, &node, arena, NULL) == CW_OK)
             check_chip(chip, before);
         else

@@ -1,10 +1,7 @@
 #include <math.h>
-#include <string.h>
 
 #include "eval/output/advice.h"
-#include "metricdb/chip_load.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/support/small_chip.h"
+#include "tests/fuzz/small.h"
 
 enum { COUNTERS = 2, RANGES = 3 };
 
@@ -77,13 +74,12 @@ static void check_advice(const struct cw_advice *advice, const struct cw_counter
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cw_arena *arena = cw_arena_create();
-    const struct cw_chip *chip;
+    const struct cw_chip *chip = cw_fuzz_small_chip();
     const struct cw_rules *rules;
     struct cw_error err = CW_ERROR_INIT;
     struct cw_counter_data capture;
     struct cw_groups groups;
     struct cw_advice advice;
-    CW_FUZZ_CHECK(cw_chip_parse(&chip, cw_small_chip, strlen(cw_small_chip), "tiny", arena, NULL) == CW_OK);
     enum cw_status status = cw_rules_parse(&rules, chip, data, size, "fuzz", arena, &err);
     CW_FUZZ_CHECK(status == CW_OK || status == CW_ERR_INPUT);
     CW_FUZZ_CHECK(status == err.code);

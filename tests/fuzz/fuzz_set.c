@@ -1,9 +1,7 @@
 #include <string.h>
 
-#include "metricdb/chip_load.h"
 #include "metricdb/set.h"
-#include "tests/fuzz/fuzz.h"
-#include "tests/support/small_chip.h"
+#include "tests/fuzz/small.h"
 
 /* What is taken of a set is usable, each once; without a chip the first of each entry is. */
 static void check_set(const struct cw_set *set, const struct cw_chip *chip)
@@ -26,8 +24,7 @@ static void check_set(const struct cw_set *set, const struct cw_chip *chip)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cw_arena *arena = cw_arena_create();
-    const struct cw_chip *chips[2] = {NULL, NULL};
-    CW_FUZZ_CHECK(cw_chip_parse(&chips[1], cw_small_chip, strlen(cw_small_chip), "tiny", arena, NULL) == CW_OK);
+    const struct cw_chip *chips[2] = {NULL, cw_fuzz_small_chip()};
     for (int i = 0; i < 2; i++) {
         struct cw_set set;
         struct cw_error err = CW_ERROR_INIT;

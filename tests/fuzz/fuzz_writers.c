@@ -23,14 +23,12 @@
 #include "eval/ranges/spread.h"
 #include "image/chunk.h"
 #include "image/data_chunks.h"
-#include "metricdb/chip_load.h"
 #include "metricdb/rules.h"
 #include "report/report.h"
 #include "tests/fuzz/chunk_mutate.h"
-#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/no_child.h"
+#include "tests/fuzz/small.h"
 #include "tests/support/chunk_edit.h"
-#include "tests/support/small_chip.h"
 
 enum writer { HDF5, CSV, JSON, TIDY, NDJSON, PRINT, PAGE, LANES, PROMETHEUS, STACKS, WRITERS };
 static const char *const writer_names[WRITERS] = {"HDF5",  "CSV",  "JSON",  "tidy CSV",   "NDJSON",
@@ -41,7 +39,7 @@ static const struct cw_chip *chip;
 static const struct cw_rules *rules;
 static struct cw_metric metrics[MOST_METRICS];
 static size_t metric_count;
-static struct cw_arena *of_chip; /* kept, so that it is not taken for a leak */
+static struct cw_arena *of_rules; /* kept, so that it is not taken for a leak */
 static FILE *nowhere;
 static char hdf5_file[] = "/dev/shm/fuzz_writers.XXXXXX", hdf5_elsewhere[] = "/tmp/fuzz_writers.XXXXXX";
 static char *hdf5_path; /* HDF5 writes to what has a name: in memory where the system has such a folder */
@@ -58,15 +56,15 @@ static void end(void)
 static void set_up(void)
 {
     struct cw_error err = CW_ERROR_INIT;
-    of_chip = cw_arena_create();
+    of_rules = cw_arena_create();
     nowhere = fopen("/dev/null", "w");
     hdf5_path = hdf5_file;
     int fd = mkstemp(hdf5_path);
     if (fd < 0)
         fd = mkstemp(hdf5_path = hdf5_elsewhere);
-    CW_FUZZ_CHECK(of_chip && nowhere && fd >= 0 && close(fd) == 0);
-    CW_FUZZ_CHECK(cw_chip_parse(&chip, cw_small_chip, strlen(cw_small_chip), "tiny", of_chip, NULL) == CW_OK);
-    CW_FUZZ_CHECK(cw_rules_load(&rules, chip, NULL, NULL, of_chip, &err) == CW_OK);
+    CW_FUZZ_CHECK(of_rules && nowhere && fd >= 0 && close(fd) == 0);
+    chip = cw_fuzz_small_chip();
+    CW_FUZZ_CHECK(cw_rules_load(&rules, chip, NULL, NULL, of_rules, &err) == CW_OK);
     uint32_t n = 0;
     for (int t = 0; t < CW_METRIC_TYPE_COUNT; t++)
         for (uint32_t i = 0; i < cw_chip_base_count(chip, (enum cw_metric_type)t); i++)
