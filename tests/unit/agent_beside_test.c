@@ -126,7 +126,12 @@ Test(beside, nor_does_multiplexing)
     two_that_wait(&cw_inject_multiplex, CW_REPLAY_MULTIPLEX);
 }
 
-/* Kernel and application replay could not count a launch that they see first, and nearly no kernel waits so. */
+Test(beside, nor_does_application_replay)
+{
+    two_that_wait(&cw_inject_range, CW_REPLAY_APPLICATION);
+}
+
+/* Kernel replay would lose passes of each kernel's first launch, and nearly no kernel waits so. */
 Test(beside, other_replay_counts_the_first_launch_of_each_kernel)
 {
     for (enum cw_replay_kind replay = CW_REPLAY_KERNEL; replay <= CW_REPLAY_APPLICATION; replay++) {

@@ -397,6 +397,14 @@ static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_c
     c->watched = 0;
 }
 
+/* Whether a launch's kernel may wait for a later step of the program, for which CUPTI would hold the launch up without
+ * end. A kernel may wait for another stream's, too: application replay counts the first launch of each such kernel
+ * apart, and loses nothing. Kernel replay would lose its other passes, and nearly no kernel waits so. */
+static bool may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    return self->replay == CW_REPLAY_APPLICATION ? cw_kernel_may_wait(id, call) : cw_kernel_may_wait_for_host(id, call);
+}
+
 /* Returns the reason why a wanted launch is counted in one pass and not replayed, or NULL. Under application replay a
  * run collects only one pass anyway. So launches behind a new kernel are counted once as well, which changes only their
  * times. Kernel replay goes on behind each new kernel. */
@@ -409,13 +417,13 @@ static const char *why_once(const struct cw_collection *c, CUpti_CallbackId id, 
         return CW_ONCE_NO_ROOM;
     if (!cw_collection_turns() || graph)
         return NULL;
-    const bool may_wait = cw_kernel_may_wait_for_host(id, call);
+    const bool waits = may_wait(id, call);
     struct cw_pass_turn *turn = cw_pass_turn_of(c);
-    const bool once = self->replay == CW_REPLAY_APPLICATION ? turn && cw_pass_is_strange(turn, may_wait)
-                                                            : may_wait && cw_range_affords_end();
+    const bool once = self->replay == CW_REPLAY_APPLICATION ? turn && cw_pass_is_strange(turn, waits)
+                                                            : waits && cw_range_affords_end();
     if (!once)
         return NULL;
-    if (!may_wait)
+    if (!waits)
         return CW_ONCE_SOON;
     return cw_kernel_waits(cw_inject_kernel(id, call)) ? CW_ONCE_WAITS : CW_ONCE_NEW;
 }
@@ -433,8 +441,8 @@ static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti
         return false;
     const uint64_t begin = cw_inject_now_ns();
     const bool starts = !c->running;
-    const bool may_wait = cw_once_enter(c, id, call, wanted, why);
-    if (may_wait && !cw_stream_capture_is_under_way() &&
+    const bool uncounted = cw_once_enter(c, id, call, wanted, why);
+    if (uncounted && !cw_stream_capture_is_under_way() &&
         cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
         see_alone(c, call);
     if (starts)
@@ -469,7 +477,7 @@ static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
     } else if (c->running && c->kind == CW_COLLECT_ONCE) {
         cw_range_flush(c);
     }
-    if (wanted && !graph && repeats && cw_kernel_may_wait_for_host(id, call)) {
+    if (wanted && !graph && repeats && may_wait(id, call)) {
         watch(c, call);
         return;
     }
