@@ -432,7 +432,7 @@ static void tell_once(const struct capture *c)
 {
     static const char in_turn[] = "passes took turns over similar launches (status 'multiplexed'), and launches that "
                                   "came too seldom lack metrics (not collected)";
-    if (c->once_ranges)
+    if (c->once_ranges && !c->base.one_pass) /* a run of application replay repeats no launch anyway */
         cw_text_print(stderr,
                       "capture-agent: %" PRIu64 " %s counted in one pass each and never repeated, because %s%s%s\n",
                       c->once_ranges, c->once_ranges == 1 ? "launch was" : "launches were", c->once_why,
