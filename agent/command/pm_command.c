@@ -85,8 +85,8 @@ static const struct cw_option pm_options[] = {
     {"every", 0, "N[s|ms|us]", "time from the start of a window to the next (default: as soon as one is decoded)",
      CW_OPTION_READ(struct pm_arguments, options.every_s, cw_command_seconds)},
     {"range", 0, "NAME|REGEX",
-     "a window for each user range (NVTX) with a matching name, of at most --window (default: 20,000 samples); the "
-     "program waits for its start and its end",
+     "a window for each user range (NVTX) with a matching name, of at most --window (default: the whole range, and "
+     "20,000 samples at an --interval below 50us); the program waits for its start and its end",
      CW_OPTION_TEXT(struct pm_arguments, options.filter.range)},
     {"kernel", 0, "NAME|REGEX",
      "a window for each launch of a kernel with a matching name, mangled or readable, with --range only within "

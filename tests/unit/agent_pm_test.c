@@ -48,7 +48,7 @@ static struct {
     bool enabled, configured, asked, running, idle;
     size_t image_size;
     uint32_t room; /* of an image */
-    uint32_t decodes, last_decode, overflow_at;
+    uint32_t decodes, last_decode, overflow_at, close_at;
     uint32_t slow_until;  /* the first evaluation waits for so many calls that decode */
     int patience;         /* so many seconds, where nothing is decoded any more */
     uint64_t next, taken; /* sample; samples that came into images */
@@ -72,8 +72,9 @@ void cw_pm_give_up(enum cw_status status, const char *format, ...)
     _exit(1);
 }
 
-/* The agent's side: opens `ranges` windows, each after the one before, and closes each, if only when it is over. */
-static uint32_t ranges;
+/* The agent's side: opens `ranges` windows, each after the one before, and closes each: after some milliseconds, so
+ * many calls that decode, or only when it is over. */
+static uint32_t ranges, decodes_of_a_range;
 static bool late;
 
 static void order(char open)
@@ -84,7 +85,9 @@ static void order(char open)
 void cw_pm_tell_window(enum cw_window_state state)
 {
     const struct timespec while_open = {.tv_nsec = 3000000};
-    if (state == CW_WINDOW_OPEN && !late) {
+    if (state == CW_WINDOW_OPEN && decodes_of_a_range) {
+        gpu.close_at = gpu.decodes + decodes_of_a_range;
+    } else if (state == CW_WINDOW_OPEN && !late) {
         nanosleep(&while_open, NULL);
         order(0);
     } else if (state == CW_WINDOW_IDLE && --ranges) {
@@ -230,9 +233,11 @@ static CUptiResult decode(CUpti_PmSampling_DecodeData_Params *p)
     p->overflow = gpu.decodes == gpu.overflow_at;
     p->decodeStopReason = image->count == gpu.room ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL
                                                    : CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER;
-    bool last = gpu.decodes == gpu.last_decode;
+    bool last = gpu.decodes == gpu.last_decode, closes = gpu.decodes == gpu.close_at;
     pthread_cond_broadcast(&gpu.changed);
     pthread_mutex_unlock(&gpu.lock);
+    if (closes)
+        order(0);
     if (last)
         shutdown(agent, SHUT_WR);
     return full ? CUPTI_ERROR_OUT_OF_MEMORY : CUPTI_SUCCESS;
@@ -607,6 +612,57 @@ Test(agent_pm, a_range_that_is_too_long_ends_with_its_window)
     order(1);
     struct cw_counter_data data = sample(UINT32_MAX);
     check_windows(&data, 2);
+}
+
+/* As 20,000 samples are the limit; said once. */
+Test(agent_pm, a_range_that_its_window_cuts_is_told)
+{
+    set_windows(0.001, 0);
+    options.window_s = 0;
+    options.filter.range = "step";
+    ranges = 2;
+    late = true;
+    order(1);
+    cr_redirect_stderr();
+    struct cw_counter_data data = sample(UINT32_MAX);
+    check_windows(&data, 2);
+    fflush(stderr);
+    cr_assert_stderr_eq_str("capture-agent: GPU 3: a window of 20000 samples ended after 1 ms, and the rest of its "
+                            "range is not sampled; --window takes longer ones, and at an --interval of 50 us or more "
+                            "they have no limit\n");
+}
+
+Test(agent_pm, samples_that_come_slowly_have_windows_as_long_as_their_ranges)
+{
+    options.interval = 100000;
+    options.filter.range = "step";
+    cw_pm_choose();
+    cr_expect_eq(cw_pm_process.window_ns, 0);
+    options.interval = INTERVAL;
+    ranges = 2;
+    decodes_of_a_range = 100;
+    order(1);
+    gpu.taken = 0;
+    struct cw_counter_data data = take_samples(UINT32_MAX - 1000);
+    check_windows(&data, 2);
+    cr_expect(data.pm.window_count == 2 && data.pm.lost == 0 && data.pm.overflow_count == 0);
+    cr_expect(data.pm.sample_count >= 2 * (100 * SAMPLES_A_DECODE - 1), "%u samples", data.pm.sample_count);
+}
+
+/* The window goes on behind what is lost. */
+Test(agent_pm, such_a_window_outlasts_a_full_buffer)
+{
+    options.filter.range = "step";
+    cw_pm_process.sample_takes_ns = CW_PM_SLOW_NS;
+    ranges = 1;
+    decodes_of_a_range = 60;
+    gpu.overflow_at = 30;
+    order(1);
+    struct cw_counter_data data = sample(UINT32_MAX);
+    check_samples(&data, 2);
+    cr_expect(data.pm.window_count == 1 && data.pm.overflow_count == 1 && data.pm.lost == 1);
+    cr_expect_eq(data.pm.windows[0].end_ns, data.pm.end_ns[data.pm.sample_count - 1]);
+    cr_expect_eq(data.pm.windows[0].start_ns, data.pm.start_ns[0]);
 }
 
 Test(agent_pm, a_window_that_the_buffer_does_not_hold_makes_the_next_shorter)

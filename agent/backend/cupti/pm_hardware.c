@@ -200,7 +200,7 @@ static struct cw_pm_image *next_image(void)
     s->count = 0;
     s->overflow = false;
     s->artificial = false;
-    s->window = false;
+    s->opens = s->closes = false;
     s->lost = 0;
     s->taking_ns = cw_now_ns() - began_ns;
     return s;
@@ -466,6 +466,7 @@ static void search_units(void)
 /* ---- the interval ----------------------------------------------------------------------------------------------- */
 
 /* Trials use a shorter interval if the requested one is long; a trial by the system clock measures that clock. */
+enum { SAMPLES_OF_A_RANGE = 20000 };
 static const uint64_t longest_trial = 10000000, short_trial = 1000000, trial_cycles = 100000;
 
 /* Time of a sample in the trial; 0: unknown. */
@@ -475,12 +476,13 @@ static double sample_ns(const struct trial *trial)
     return known ? (double)(trial->last_ns - trial->first_ns) / (double)(trial->complete - 1) : 0;
 }
 
-/* Length of a sampling window. The window of a range is limited to the option or a number of samples. */
+/* Limit on the length of a sampling window; 0: none. The window of a range is limited by the option, or to a number of
+ * samples if these come faster than CUPTI decodes them. */
 static uint64_t window_ns(void)
 {
-    enum { SAMPLES_OF_A_RANGE = 20000 };
     const struct cw_pm_options *o = cw_pm_process.options;
-    double of_a_range = cw_pm_by_program(o) ? SAMPLES_OF_A_RANGE * cw_pm_process.sample_takes_ns : 0;
+    const bool fast = cw_pm_process.sample_takes_ns < CW_PM_SLOW_NS;
+    double of_a_range = cw_pm_by_program(o) && fast ? SAMPLES_OF_A_RANGE * cw_pm_process.sample_takes_ns : 0;
     return (uint64_t)(o->window_s > 0 ? o->window_s * 1e9 : of_a_range);
 }
 
@@ -541,30 +543,41 @@ void cw_pm_choose(void)
 
 /* ---- sampling --------------------------------------------------------------------------------------------------- */
 
-/* Collects until the end, and starts again after the hardware's buffer was full. */
-static void collect_all_the_time(uint64_t end_ns)
+/* Collects until a time or the agent's next order, and starts again after the hardware's buffer was full. `window`: all
+ * of it is a window for the program, which goes on as soon as the samples end. */
+static void collect_until(uint64_t end_ns, bool window)
 {
     enum { SAMPLING, DRAINING, DRAINED } state = SAMPLING;
-    bool artificial = true;
-    while (state != DRAINED) {
+    bool artificial = true, opens = window, over = false;
+    while (!over) {
         struct cw_pm_image *s = next_image();
         struct decoded d;
         uint64_t began = cw_now_ns();
         s->artificial = artificial;
+        s->opens = opens;
         do {
             if (state == SAMPLING)
                 wait_a_little();
+            if (state == SAMPLING && is_time(end_ns)) {
+                stop();
+                state = DRAINING;
+                if (window)
+                    cw_pm_tell_window(CW_WINDOW_CLOSED);
+            }
             d = decode(s);
-            if (state == SAMPLING && (d.overflow || is_time(end_ns))) {
+            if (state == SAMPLING && d.overflow) {
                 stop();
                 state = DRAINING;
             } else if (state == DRAINING && d.drained) {
                 state = DRAINED;
             }
         } while (state != DRAINED && !is_enough(s, &d, began));
+        over = state == DRAINED && is_time(end_ns);
+        s->closes = window && over;
         artificial = artificial && !s->count;
+        opens = opens && !s->count;
         hand_over(s);
-        if (state == DRAINED && !is_time(end_ns)) { /* it was an overflow */
+        if (state == DRAINED && !over) { /* it was an overflow */
             arm_anew();
             cw_pm_start();
             state = SAMPLING;
@@ -593,7 +606,7 @@ static bool end_window(uint64_t began_ns)
     if (cw_pm_by_program(cw_pm_process.options))
         cw_pm_tell_window(CW_WINDOW_CLOSED);
     struct cw_pm_image *s = next_image();
-    s->artificial = s->window = true;
+    s->artificial = s->opens = s->closes = true;
     struct decoded d = decode(s);
     bool full = d.overflow;
     while (!d.drained && !d.full) {
@@ -650,8 +663,36 @@ static enum order next_order(uint64_t until_ns)
     return read(cw_pm_process.fd, &order, 1) == 1 ? (order ? OPEN : CLOSE) : OVER;
 }
 
-/* Collects a window for each range. A range longer than a window ends with it; the order to close then finds the
- * process idle. */
+/* Says once that a window without --window ended before its range. */
+static void tell_cut(void)
+{
+    static bool told;
+    if (!told && !(cw_pm_process.options->window_s > 0))
+        fprintf(stderr,
+                "capture-agent: GPU %u: a window of %d samples ended after %.6g ms, and the rest of its range is not "
+                "sampled; --window takes longer ones, and at an --interval of %d us or more they have no limit\n",
+                cw_pm_process.device, SAMPLES_OF_A_RANGE, (double)cw_pm_process.window_ns / 1e6, CW_PM_SLOW_NS / 1000);
+    told = true;
+}
+
+/* Collects a window of limited length, and returns the order that came meanwhile. */
+static enum order collect_short(uint64_t end_ns)
+{
+    const uint64_t began_ns = cw_now_ns(), over_ns = began_ns + cw_pm_process.window_ns;
+    const bool cuts = !end_ns || over_ns < end_ns;
+    const enum order order = next_order(cuts ? over_ns : end_ns);
+    const bool full = !end_window(began_ns);
+    if (full) {
+        shorten_windows();
+        arm_anew();
+    } else if (order == TOO_LONG && cuts) {
+        tell_cut();
+    }
+    return order;
+}
+
+/* Collects a window for each range. A range longer than a limited window ends with it; the order to close then finds
+ * the process idle. */
 static void collect_ranges(uint64_t end_ns)
 {
     enum order order = CLOSE;
@@ -659,13 +700,13 @@ static void collect_ranges(uint64_t end_ns)
         order = next_order(end_ns);
         if (order != OPEN)
             continue;
-        uint64_t began_ns = cw_now_ns(), over_ns = began_ns + cw_pm_process.window_ns;
         cw_pm_start();
         cw_pm_tell_window(CW_WINDOW_OPEN);
-        order = next_order(end_ns && end_ns < over_ns ? end_ns : over_ns);
-        if (!end_window(began_ns)) {
-            shorten_windows();
-            arm_anew();
+        if (cw_pm_process.window_ns) {
+            order = collect_short(end_ns);
+        } else {
+            collect_until(end_ns, true);
+            order = next_order(cw_now_ns()); /* it has come, unless the time is over */
         }
         cw_pm_tell_window(CW_WINDOW_IDLE);
     }
@@ -680,5 +721,5 @@ void cw_pm_collect(void)
     else if (cw_pm_process.window_ns)
         collect_windows(end_ns);
     else
-        collect_all_the_time(end_ns);
+        collect_until(end_ns, false);
 }

@@ -21,6 +21,7 @@ static struct {
     double *rollups[CW_ROLLUP_COUNT];
     uint8_t *forms;
     uint64_t previous_end;                /* end of the last sent sample */
+    uint64_t window_start;                /* start of the first sent sample of the window; 0: none was sent */
     uint64_t sent, taking_ns, sending_ns; /* samples, and the time both threads spent on them */
     struct cw_writer about;               /* attributes of the device */
     uint32_t about_count;
@@ -196,35 +197,41 @@ static void send_block(const struct cw_pm_image *s, uint32_t first, uint32_t cou
     cw_writer_free(&out);
 }
 
-static void send_window(const struct cw_pm_image *s, uint32_t first)
+static void send_window(void)
 {
     struct cw_writer out;
-    const struct cw_pm_window window = {cw_pm_process.device, s->start[first], s->end[s->count - 1]};
+    const struct cw_pm_window window = {cw_pm_process.device, self.window_start, self.previous_end};
     cw_writer_init(&out);
     cw_pm_write_window(&window, &out);
     cw_pm_send_chunks(0, 0, &out);
     cw_writer_free(&out);
 }
 
-static void send_samples(const struct cw_pm_image *s)
+static void send_samples(const struct cw_pm_image *s, uint32_t first)
 {
     uint64_t began_ns = cw_now_ns();
-    uint32_t first = s->artificial ? 1 : 0, most = cw_pm_block_room();
-    self.overflow = self.overflow || s->overflow;
-    self.lost += s->lost;
-    if (s->window)
-        self.previous_end = 0;
-    if (s->count <= first)
-        return;
+    const uint32_t most = cw_pm_block_room();
     if (!cw_pm_process.device_sent) {
         know_device(s);
         began_ns = cw_now_ns(); /* the first evaluation takes longer */
     }
     for (uint32_t at = first; at < s->count; at += most)
         send_block(s, at, s->count - at < most ? s->count - at : most);
-    if (s->window)
-        send_window(s, first);
+    self.window_start = self.window_start ? self.window_start : s->start[first];
     note_cost(s, began_ns);
+}
+
+static void send_image(const struct cw_pm_image *s)
+{
+    const uint32_t first = s->artificial ? 1 : 0;
+    self.overflow = self.overflow || s->overflow;
+    self.lost += s->lost;
+    if (s->opens)
+        self.previous_end = self.window_start = 0;
+    if (s->count > first)
+        send_samples(s, first);
+    if (s->closes && self.window_start)
+        send_window();
 }
 
 /* Takes the next image, in order; NULL once the last is sent. */
@@ -246,7 +253,7 @@ static void *send_images(void *unused)
 {
     (void)unused;
     for (struct cw_pm_image *s; (s = take_filled());) {
-        send_samples(s);
+        send_image(s);
         pthread_mutex_lock(&cw_pm_process.lock);
         s->next = cw_pm_process.spare;
         cw_pm_process.spare = s;

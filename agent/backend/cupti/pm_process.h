@@ -45,7 +45,7 @@ struct cw_pm_process {
     uint64_t interval; /* chosen interval between samples: */
     bool cycles;       /* in cycles of the system clock; else in ns */
     double sample_takes_ns;
-    uint64_t window_ns; /* length of a sampling window; 0: sample all the time */
+    uint64_t window_ns; /* limit on the length of a sampling window; 0: none, or sample all the time */
     uint8_t *lacks;     /* by counter: this GPU lacks it; NULL: it has all */
     size_t image_size;
     uint32_t image_samples; /* room of an image */
@@ -58,7 +58,7 @@ struct cw_pm_process {
         bool artificial; /* its first sample spans from the start of sampling to the first trigger */
         uint32_t count;
         uint64_t taking_ns;                    /* time taken to fill it with these samples */
-        bool window;                           /* has all samples of a window */
+        bool opens, closes;                    /* has the first samples of a window, and the last */
         uint64_t lost;                         /* samples of the window lost in the hardware's buffer */
         uint64_t *start, *end;                 /* times of its samples */
     } * spare;                                 /* empty images */
@@ -104,6 +104,8 @@ void cw_pm_arm(void);
 void cw_pm_start(void);
 void cw_pm_collect(void);
 void cw_pm_disarm(void);
+/* Samples that take so long or longer are decoded while they come: CUPTI takes 10 to 30 us for each. */
+#define CW_PM_SLOW_NS 50000
 /* Limit on samples in a block of the file; size of the hardware's buffer. */
 uint32_t cw_pm_block_room(void);
 uint64_t cw_pm_buffer_bytes(void);
