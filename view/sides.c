@@ -274,24 +274,28 @@ struct cw_view_learning {
     struct cw_error *err;
 };
 
-/* Refuses a file of an earlier run, which says nothing of the differences between runs. */
+/* Refuses a file of an earlier run, which says nothing of the differences between runs. Of several it names the one
+ * that is first by its name: their own order is of numbers that a file system gives. */
 static enum cw_status take_files(struct cw_view_learning *l, const char *name,
                                  const struct counterworks_capture *capture)
 {
     const size_t before = l->file_count, count = before + capture->file_count;
     struct cw_opened_file *all = cw_arena_alloc(l->arena, count, sizeof *all);
+    const struct cw_opened_file *first = NULL;
     if (!all)
         return cw_error_nomem(l->err);
     for (size_t i = 0; i < count; i++) {
         all[i] = i < before ? l->files[i] : capture->files[i - before];
         const struct cw_opened_file *same =
             i < before || !before ? NULL : bsearch(&all[i], l->files, before, sizeof *all, cw_opened_file_compare);
-        if (same)
-            return cw_error_set(l->err, CW_ERR_USAGE, "%s: found a file of another run (%s), expected each run once",
-                                name, same->path);
+        if (same && (!first || strcmp(same->path, first->path) < 0))
+            first = same;
         if (i >= before && !(all[i].path = cw_arena_strdup(l->arena, all[i].path)))
             return cw_error_nomem(l->err);
     }
+    if (first)
+        return cw_error_set(l->err, CW_ERR_USAGE, "%s: found a file of another run (%s), expected each run once", name,
+                            first->path);
     qsort(all, count, sizeof *all, cw_opened_file_compare);
     l->files = all;
     l->file_count = count;
