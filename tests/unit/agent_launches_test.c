@@ -3,6 +3,7 @@
 
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/modes/launches.h"
+#include "agent/inject/modes/trace_recording.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "tests/support/fake_profiler.h"
 
@@ -34,6 +35,16 @@ static void forget_context(CUcontext c)
 static void finish_trace(void)
 {
     finished++;
+}
+
+static uint32_t turns; /* of the trace's window */
+
+/* The samples' window opens inside the trace's, and closes inside it. */
+void cw_trace_recording_turn(bool open)
+{
+    cr_expect_eq(fake_profiler.others, turns + !open);
+    cr_expect_eq(open, turns % 2 == 0);
+    turns++;
 }
 
 const struct cw_inject_mode cw_inject_trace = {.setup = setup_trace,
@@ -85,6 +96,8 @@ static void end(void)
 static void check_windows(uint32_t count, bool open)
 {
     cr_expect_eq(fake_profiler.others, count, "%u", fake_profiler.others);
+    cr_expect_eq(turns, count);
+    cr_expect(!count || cw_trace_recording->windows.toggled);
     cr_expect(!count || (fake_profiler.other_size == 1 && fake_profiler.other[0] == open));
 }
 
@@ -123,6 +136,7 @@ Test(launches, no_window_is_wanted_without_an_expression)
     cw_user_range_push(0, "step");
     cw_user_range_pop(0);
     check_windows(0, false);
+    cr_expect_not(cw_trace_recording->windows.toggled, "the trace has all of the program");
     end();
 }
 

@@ -1603,6 +1603,32 @@ Test(trace, the_end_is_the_end_of_the_window)
     cr_expect_eq(heard.last[CW_TRACE_WINDOW][CW_FIELD_START], opened_ns);
 }
 
+static uint64_t enabled_in_flush;
+
+static void look_at_enabled(void)
+{
+    enabled_in_flush = enabled;
+}
+
+/* Windows beside samples (launches.c). CUPTI hands over the records of a window while it still records. */
+Test(trace, a_mode_turns_the_window)
+{
+    windows.toggled = true;
+    begin(GPU, NULL);
+    cr_expect_eq(enabled, 0);
+    for (int i = 0; i < 2; i++) {
+        cw_trace_recording_turn(true);
+        cr_expect_neq(enabled, 0);
+        in_flush = look_at_enabled;
+        enabled_in_flush = 0;
+        cw_trace_recording_turn(false);
+        cr_expect_neq(enabled_in_flush, 0);
+        cr_expect_eq(enabled, 0);
+    }
+    end();
+    cr_expect_eq(heard.rows[CW_TRACE_WINDOW], 2);
+}
+
 /* Ranges come before it is known whether they are wanted: where they are not, they are not lost. */
 Test(trace, what_was_not_wanted_is_not_lost)
 {

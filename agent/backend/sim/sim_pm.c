@@ -31,6 +31,8 @@ struct ranges {
     struct cw_trace_output out;
     struct cw_trace_beside beside;
     bool begun; /* a process has begun */
+    bool shut;  /* nothing is recorded now; each window has its times: */
+    uint64_t opened_ns, closed_ns;
     const uint32_t *gpus;
     uint32_t gpu_count, process;
     uint32_t depth; /* number of open ranges; ranges too deep for `open` are left out */
@@ -95,16 +97,6 @@ static enum cw_status number_of(struct ranges *r, const char *name, uint32_t *nu
     return status;
 }
 
-/* Begins a range at a wall clock time; `pid` is the program's. */
-static enum cw_status push_range(struct ranges *r, uint32_t pid, const char *name, uint64_t ns, struct cw_error *err)
-{
-    enum cw_status status = r->begun ? CW_OK : begin_process(r, pid, err);
-    if (r->depth++ >= MOST_OPEN || status != CW_OK)
-        return status;
-    r->open[r->depth - 1].start_ns = ns;
-    return number_of(r, name, &r->open[r->depth - 1].name, err);
-}
-
 static enum cw_status add_row(struct ranges *r, enum cw_trace_kind kind,
                               uint64_t field_of(const struct ranges *r, enum cw_trace_field field, uint64_t ns),
                               uint64_t ns, struct cw_error *err)
@@ -117,6 +109,32 @@ static enum cw_status add_row(struct ranges *r, enum cw_trace_kind kind,
         columns[f] = &values[f];
     }
     return cw_trace_output_rows(&r->out, r->process, kind, 1, columns, err);
+}
+
+static uint64_t window_field(const struct ranges *r, enum cw_trace_field field, uint64_t end_ns)
+{
+    return field == CW_FIELD_START ? r->opened_ns
+           : field == CW_FIELD_END ? end_ns
+                                   : cw_trace_unknown(cw_trace_fields[field].type);
+}
+
+/* Opens or closes the window that all of it is recorded in. A range has a row if it was open during a window. */
+static enum cw_status turn_window(struct ranges *r, uint32_t pid, bool open, uint64_t ns, struct cw_error *err)
+{
+    enum cw_status status = r->begun ? CW_OK : begin_process(r, pid, err);
+    r->shut = !open;
+    *(open ? &r->opened_ns : &r->closed_ns) = ns;
+    return status == CW_OK && !open ? add_row(r, CW_TRACE_WINDOW, window_field, ns, err) : status;
+}
+
+/* Begins a range at a wall clock time; `pid` is the program's. */
+static enum cw_status push_range(struct ranges *r, uint32_t pid, const char *name, uint64_t ns, struct cw_error *err)
+{
+    enum cw_status status = r->begun ? CW_OK : begin_process(r, pid, err);
+    if (r->depth++ >= MOST_OPEN || status != CW_OK)
+        return status;
+    r->open[r->depth - 1].start_ns = ns;
+    return number_of(r, name, &r->open[r->depth - 1].name, err);
 }
 
 static uint64_t range_field(const struct ranges *r, enum cw_trace_field field, uint64_t end_ns)
@@ -141,6 +159,8 @@ static uint64_t range_field(const struct ranges *r, enum cw_trace_field field, u
 static enum cw_status pop_range(struct ranges *r, uint64_t ns, struct cw_error *err)
 {
     if (!r->depth || --r->depth >= MOST_OPEN)
+        return CW_OK;
+    if (r->shut && r->open[r->depth].start_ns >= r->closed_ns)
         return CW_OK;
     r->recorded++;
     return add_row(r, CW_TRACE_NVTX_RANGE, range_field, ns, err);
@@ -467,8 +487,15 @@ static bool is_sampled(const struct simulation *s, uint32_t device)
     return false;
 }
 
+static void turn_trace(struct simulation *s, bool open)
+{
+    if (cw_pm_has_trace(s->options) && s->trouble.code == CW_OK)
+        turn_window(&s->traced, (uint32_t)s->program.pid, open, CW_SIM_START_NS + time_of(s, s->taken), &s->trouble);
+}
+
 static void open_window(struct simulation *s)
 {
+    turn_trace(s, true);
     s->range_first = s->taken;
     s->ranges++;
 }
@@ -477,6 +504,7 @@ static void close_window(struct simulation *s)
 {
     if (s->taken > s->range_first)
         write_window(s, s->range_first, s->taken - 1, &s->trouble);
+    turn_trace(s, false);
 }
 
 static void push(struct simulation *s, const char *name)
@@ -518,16 +546,15 @@ static void launch(struct simulation *s, const char *kernel, bool untimed)
 {
     struct cw_kernel_launch launch = launch_between(s, s->launch_device, s->taken, s->taken + BLOCK);
     const bool by_launch = cw_pm_by_launch(s->options), sampled = is_sampled(s, s->launch_device);
-    enum cw_status status = CW_OK;
     if (by_launch ? !cw_filter_launch(&s->filter, kernel, s->wanted) : s->options->filter.range && !s->wanted) {
         s->taken += BLOCK;
-    } else {
-        if (by_launch)
-            open_window(s);
-        status = write_samples(s, BLOCK, &s->trouble);
-        if (by_launch && status == CW_OK)
-            close_window(s);
+        return;
     }
+    if (by_launch)
+        open_window(s);
+    enum cw_status status = write_samples(s, BLOCK, &s->trouble);
+    if (by_launch && status == CW_OK)
+        close_window(s);
     s->elsewhere += !s->options->no_trace && !sampled;
     if (untimed)
         launch.start_ns = launch.end_ns = 0;
@@ -591,6 +618,7 @@ static enum cw_status prepare(struct simulation *s, struct cw_error *err)
     s->schema.traces = cw_pm_has_trace(s->options);
     CW_TRY(find_lacking(s, err));
     CW_TRY(begin_ranges(&s->traced, &s->out, s->gpus, s->gpu_count, err));
+    s->traced.shut = s->options->filter.range || cw_pm_by_launch(s->options);
     s->forms = cw_arena_alloc(s->arena, s->plan->counter_count, 1);
     bool room = s->forms;
     for (int r = 0; r < CW_ROLLUP_COUNT; r++) {

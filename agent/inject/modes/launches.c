@@ -1,5 +1,5 @@
 /* PM sampling's part in the program: a trace (trace.h) with the kernels, ranges and marks beside the samples, and
- * windows around user ranges or launches, outside which no samples are taken.
+ * windows around user ranges or launches, outside which no samples are taken, and nothing is traced.
  *
  * The times of kernels are those of the GPU's own timer, as for samples. On an H100 with CUPTI 13.0 a kernel's record
  * and the samples with busy SMs agreed to a few microseconds, while the wall clock was 0.7 to 0.9 ms off. */
@@ -9,6 +9,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/memory/kernels.h"
 #include "agent/inject/modes/trace.h"
+#include "agent/inject/modes/trace_recording.h"
 #include "agent/inject/ranges/gate.h"
 #include "agent/inject/ranges/user_ranges.h"
 
@@ -40,20 +41,26 @@ static bool setup(struct cw_reader *in)
         cw_user_ranges_filter(&self->filter);
     if (self->by_launch)
         cw_inject->mode = &with_launches;
+    cw_trace_recording->windows.toggled = self->options.range || self->by_launch || cw_gate->asked;
     return true;
 }
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
-/* Asks the agent to open or close a window, and returns once sampling has begun or ended. */
+/* Asks the agent to open or close a window, and returns once sampling has begun or ended. The trace beside is open
+ * before the samples begin, and until they have ended. */
 static void set_window(bool open)
 {
     struct cw_writer out;
+    if (open)
+        cw_trace_recording_turn(true);
     cw_writer_init(&out);
     cw_write_u8(&out, open);
     uint64_t number = cw_inject_hand_over(CW_MESSAGE_WINDOW, &out, -1);
     if (number)
         cw_inject_wait_taken(number);
+    if (!open)
+        cw_trace_recording_turn(false);
 }
 
 /* Waits for earlier work, so that launches before a range or launch are not seen in its window, and launches inside it

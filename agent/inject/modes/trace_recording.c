@@ -182,6 +182,17 @@ void cw_trace_recording_profiler(bool started)
     cw_inject_leave();
 }
 
+void cw_trace_recording_turn(bool open)
+{
+    if (!open)
+        cw_inject->api.cuptiActivityFlushAll(0);
+    pthread_mutex_lock(&self->lock);
+    if (self->window.toggled != open)
+        cw_trace_window_signal(&self->window);
+    review();
+    pthread_mutex_unlock(&self->lock);
+}
+
 void cw_trace_recording_reset(void)
 {
     if (self->options.range)
