@@ -4,6 +4,7 @@
 #include "agent/inject/driver/in_flight.h"
 #include "agent/inject/modes/launches.h"
 #include "agent/inject/modes/trace_recording.h"
+#include "agent/inject/modes/trace_sift.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "tests/support/fake_profiler.h"
 
@@ -39,9 +40,25 @@ static void finish_trace(void)
 
 static uint32_t turns; /* of the trace's window */
 
+static bool sifts;
+static uint32_t latest;        /* launch that was reported */
+static uint32_t wanted_launch; /* launch that is to open a window; 0: none */
+
+void cw_trace_sift_begin(void)
+{
+    sifts = true;
+}
+
+void cw_trace_sift_launch(uint32_t correlation)
+{
+    cr_expect_geq(correlation, latest);
+    latest = correlation;
+}
+
 /* The samples' window opens inside the trace's, and closes inside it. */
 void cw_trace_recording_turn(bool open)
 {
+    cr_expect(!open || !wanted_launch || latest < wanted_launch);
     cr_expect_eq(fake_profiler.others, turns + !open);
     cr_expect_eq(open, turns % 2 == 0);
     turns++;
@@ -97,7 +114,7 @@ static void check_windows(uint32_t count, bool open)
 {
     cr_expect_eq(fake_profiler.others, count, "%u", fake_profiler.others);
     cr_expect_eq(turns, count);
-    cr_expect(!count || cw_trace_recording->windows.toggled);
+    cr_expect(!count || (cw_trace_recording->windows.toggled && sifts));
     cr_expect(!count || (fake_profiler.other_size == 1 && fake_profiler.other[0] == open));
 }
 
@@ -136,7 +153,7 @@ Test(launches, no_window_is_wanted_without_an_expression)
     cw_user_range_push(0, "step");
     cw_user_range_pop(0);
     check_windows(0, false);
-    cr_expect_not(cw_trace_recording->windows.toggled, "the trace has all of the program");
+    cr_expect(!cw_trace_recording->windows.toggled && !sifts, "the trace has all of the program");
     end();
 }
 
@@ -208,8 +225,21 @@ static void begin_with_kernels(const char *range)
 
 Test(launches, launches_are_no_business_of_a_mere_trace)
 {
-    begin_with("step");
+    begin();
     cr_expect_null(cw_inject->mode->launch_entered);
+    end();
+}
+
+/* One that opens a window is in it, so that it is reported behind the begin of the window. */
+Test(launches, each_launch_is_reported_where_there_are_windows)
+{
+    begin_with("step");
+    launch("gemm", 1);
+    cw_user_range_push(0, "step");
+    launch("gemm", 2);
+    cr_expect_eq(latest, 2);
+    cw_user_range_pop(0);
+    check_windows(2, false);
     end();
 }
 
@@ -219,6 +249,7 @@ Test(launches, a_wanted_launch_has_a_window)
     launch("other", 1);
     check_windows(0, false);
     const CUpti_CallbackData first = launch_of("gemm", 2), meanwhile = launch_of("gemm", 3);
+    wanted_launch = 2;
     launch_begins(&first);
     check_windows(1, true);
     launch_begins(&meanwhile); /* of another thread */
@@ -226,6 +257,8 @@ Test(launches, a_wanted_launch_has_a_window)
     check_windows(1, true);
     launch_ends(&first);
     check_windows(2, false);
+    cr_expect_eq(latest, 3);
+    wanted_launch = 4;
     launch("_Z4gemmPf", 4);
     check_windows(4, false);
     cw_user_range_push(0, "step");

@@ -9,6 +9,7 @@
 
 #include "agent/inject/modes/trace.h"
 #include "agent/inject/modes/trace_parameters.h"
+#include "agent/inject/modes/trace_sift.h"
 #include "agent/inject/ranges/user_ranges.h"
 #include "image/chunk.h"
 #include "image/data_chunks.h"
@@ -1603,30 +1604,63 @@ Test(trace, the_end_is_the_end_of_the_window)
     cr_expect_eq(heard.last[CW_TRACE_WINDOW][CW_FIELD_START], opened_ns);
 }
 
-static uint64_t enabled_in_flush;
-
-static void look_at_enabled(void)
+static void record_of(uint32_t correlation)
 {
-    enabled_in_flush = enabled;
+    CUpti_ActivityKernel9 k = kernel(1000);
+    k.correlationId = correlation;
+    record(&k, sizeof k, 1);
 }
 
-/* Windows beside samples (launches.c). CUPTI hands over the records of a window while it still records. */
-Test(trace, a_mode_turns_the_window)
+/* Windows beside samples (launches.c): CUPTI records all the time, and rows are of the launches in windows, whenever
+ * their records come. */
+Test(trace, records_are_sifted_by_the_launches_of_windows)
 {
+    static const struct {
+        bool opens, closes; /* before the launch */
+        bool taken;
+    } launches[] = {{0, 0, 0}, {1, 0, 1}, {0, 0, 1}, {0, 1, 0}, {0, 0, 0}, {1, 0, 1}, {0, 1, 0}, {1, 0, 1}};
+    enum { COUNT = sizeof launches / sizeof *launches };
+    uint64_t taken = 0;
     windows.toggled = true;
-    begin(GPU, NULL);
-    cr_expect_eq(enabled, 0);
-    for (int i = 0; i < 2; i++) {
-        cw_trace_recording_turn(true);
-        cr_expect_neq(enabled, 0);
-        in_flush = look_at_enabled;
-        enabled_in_flush = 0;
-        cw_trace_recording_turn(false);
-        cr_expect_neq(enabled_in_flush, 0);
-        cr_expect_eq(enabled, 0);
+    prepare();
+    cw_trace_sift_begin();
+    start(GPU);
+    const uint64_t all = enabled;
+    cr_expect_neq(all, 0);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        if (launches[i].opens || launches[i].closes)
+            cw_trace_recording_turn(launches[i].opens);
+        cw_trace_sift_launch(UINT32_MAX - 3 + i); /* the numbers begin again */
+        cr_expect_eq(enabled, all);
+    }
+    for (uint32_t i = COUNT; i-- > 0; taken += launches[i].taken) {
+        record_of(UINT32_MAX - 3 + i);
+        cr_expect_eq(cw_trace_sheets->page->rows[CW_TRACE_KERNEL], taken + launches[i].taken, "launch %u", i);
     }
     end();
-    cr_expect_eq(heard.rows[CW_TRACE_WINDOW], 2);
+    cr_expect_eq(heard.rows[CW_TRACE_KERNEL], taken);
+    cr_expect_eq(heard.rows[CW_TRACE_WINDOW], 3);
+}
+
+/* More windows than are kept: the latest are. */
+Test(trace, records_of_late_windows_are_taken)
+{
+    enum { WINDOWS = 3000 };
+    windows.toggled = true;
+    prepare();
+    cw_trace_sift_begin();
+    start(GPU);
+    for (uint32_t i = 0; i < WINDOWS; i++) {
+        cw_trace_sift_turn(true);
+        cw_trace_sift_launch(2 * i + 1);
+        cw_trace_sift_turn(false);
+        cw_trace_sift_launch(2 * i + 2);
+    }
+    cw_trace_rows_lock();
+    for (uint32_t i = WINDOWS - 500; i < WINDOWS; i++)
+        cr_expect(cw_trace_sift_takes(2 * i + 1) && !cw_trace_sift_takes(2 * i + 2), "window %u", i);
+    cw_trace_rows_unlock();
+    end();
 }
 
 /* Ranges come before it is known whether they are wanted: where they are not, they are not lost. */

@@ -543,14 +543,16 @@ void cw_pm_choose(void)
 
 /* ---- sampling --------------------------------------------------------------------------------------------------- */
 
-/* Collects until a time or the agent's next order, and starts again after the hardware's buffer was full. `window`: all
- * of it is a window for the program, which goes on as soon as the samples end. */
-static void collect_until(uint64_t end_ns, bool window)
+/* Collects until a time or the agent's next order, and starts again after the hardware's buffer was full. With a first
+ * image all of it is a window for the program, which goes on as soon as the samples end. */
+static void collect_until(uint64_t end_ns, struct cw_pm_image *first)
 {
     enum { SAMPLING, DRAINING, DRAINED } state = SAMPLING;
+    const bool window = first != NULL;
     bool artificial = true, opens = window, over = false;
     while (!over) {
-        struct cw_pm_image *s = next_image();
+        struct cw_pm_image *s = first ? first : next_image();
+        first = NULL;
         struct decoded d;
         uint64_t began = cw_now_ns();
         s->artificial = artificial;
@@ -696,7 +698,10 @@ static enum order collect_short(uint64_t end_ns)
 static void collect_ranges(uint64_t end_ns)
 {
     enum order order = CLOSE;
+    struct cw_pm_image *next = NULL; /* to make one takes milliseconds, which would be part of the window */
     while (order != OVER && (!end_ns || cw_now_ns() < end_ns)) {
+        if (!cw_pm_process.window_ns && !next)
+            next = next_image();
         order = next_order(end_ns);
         if (order != OPEN)
             continue;
@@ -705,11 +710,14 @@ static void collect_ranges(uint64_t end_ns)
         if (cw_pm_process.window_ns) {
             order = collect_short(end_ns);
         } else {
-            collect_until(end_ns, true);
+            collect_until(end_ns, next);
+            next = NULL;
             order = next_order(cw_now_ns()); /* it has come, unless the time is over */
         }
         cw_pm_tell_window(CW_WINDOW_IDLE);
     }
+    if (next)
+        hand_over(next);
 }
 
 void cw_pm_collect(void)
@@ -721,5 +729,5 @@ void cw_pm_collect(void)
     else if (cw_pm_process.window_ns)
         collect_windows(end_ns);
     else
-        collect_until(end_ns, false);
+        collect_until(end_ns, NULL);
 }

@@ -5,6 +5,7 @@
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/modes/trace_nvtx.h"
 #include "agent/inject/modes/trace_records.h"
+#include "agent/inject/modes/trace_sift.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 #define self cw_trace_recording
@@ -89,10 +90,10 @@ static void review(void)
     const bool open = cw_trace_window_is_open(&self->window, now), was = atomic_load(&self->open);
     if (open == was || !self->begun || self->finished)
         return;
-    if (open)
+    if (open && !cw_trace_sift_has_begun())
         set_kinds(true);
     atomic_store(&self->open, open);
-    if (!open)
+    if (!open && !cw_trace_sift_has_begun())
         set_kinds(false);
     if (!open) {
         put_window(cw_inject_now_ns());
@@ -112,6 +113,8 @@ void cw_trace_recording_begin(void)
     cw_trace_window_init(&self->window, &self->windows, &self->filter, self->program_ns);
     if (has_windows())
         tell_nvtx(false, cw_inject_now_ns());
+    if (cw_trace_sift_has_begun())
+        set_kinds(true);
     for (uint32_t i = cw_user_ranges_wanted_count(); self->options.range && i-- > 0;)
         cw_trace_window_range(&self->window, true); /* opened earlier */
     review();
@@ -130,7 +133,7 @@ void cw_trace_recording_finish(bool leave)
     if (!self->finished)
         cw_steady_tell(&self->steady);
     self->finished = true;
-    const bool was = atomic_exchange(&self->open, false);
+    const bool was = atomic_exchange(&self->open, false) || cw_trace_sift_has_begun();
     if (was && leave)
         set_kinds(false);
     if (leave)
@@ -184,8 +187,7 @@ void cw_trace_recording_profiler(bool started)
 
 void cw_trace_recording_turn(bool open)
 {
-    if (!open)
-        cw_inject->api.cuptiActivityFlushAll(0);
+    cw_trace_sift_turn(open);
     pthread_mutex_lock(&self->lock);
     if (self->window.toggled != open)
         cw_trace_window_signal(&self->window);
@@ -199,6 +201,7 @@ void cw_trace_recording_reset(void)
         cw_user_ranges_filter(NULL);
     cw_filter_close(&self->filter);
     cw_steady_end(&self->steady);
+    cw_trace_sift_reset();
     *self = (struct cw_trace_recording){0};
 }
 

@@ -49,7 +49,7 @@ void cw_trace_recording_range(const struct cw_open_range *range, bool opened);
 void cw_trace_recording_profiler(bool started);
 /* The same for code that is inside the library already. */
 void cw_trace_recording_control(bool started);
-/* Opens or closes the window of a recording with windows.toggled. CUPTI hands over its records before it closes. */
+/* Opens or closes the window of a recording with windows.toggled that sifts its records (trace_sift.h). */
 void cw_trace_recording_turn(bool open);
 /* Reports the beginning or return of a launch, which counts if the window is open throughout. */
 void cw_trace_recording_launch(CUpti_CallbackId id, const CUpti_CallbackData *call);

@@ -9,6 +9,7 @@
 
 #include "agent/inject/modes/trace_calls.h"
 #include "agent/inject/modes/trace_early.h"
+#include "agent/inject/modes/trace_sift.h"
 
 #define self cw_trace_cupti
 #define put cw_trace_put
@@ -145,6 +146,8 @@ static bool is_of_device(const kernel_record *k)
 static void take_kernel(const CUpti_Activity *record)
 {
     const kernel_record *k = (const void *)record;
+    if (!cw_trace_sift_takes(k->correlationId))
+        return;
     const uint64_t shape = shape_of(k);
     if (!k->graphId && !is_of_device(k))
         cw_trace_count_direct(CW_TRACE_KERNEL);
@@ -191,7 +194,7 @@ static void put_direction(uint32_t kind)
 static void take_copy(const CUpti_Activity *record)
 {
     const CUpti_ActivityMemcpy5 *m = (const void *)record;
-    if (!cw_trace_row(CW_TRACE_COPY))
+    if (!cw_trace_sift_takes(m->correlationId) || !cw_trace_row(CW_TRACE_COPY))
         return;
     PUT_COPY(m);
     if (m->runtimeCorrelationId && m->runtimeCorrelationId != m->correlationId)
@@ -208,7 +211,7 @@ static void take_copy(const CUpti_Activity *record)
 static void take_peer_copy(const CUpti_Activity *record)
 {
     const CUpti_ActivityMemcpyPtoP4 *m = (const void *)record;
-    if (!cw_trace_row(CW_TRACE_COPY))
+    if (!cw_trace_sift_takes(m->correlationId) || !cw_trace_row(CW_TRACE_COPY))
         return;
     PUT_COPY(m);
     put(CW_FIELD_SOURCE_DEVICE, m->srcDeviceId);
@@ -220,7 +223,7 @@ static void take_peer_copy(const CUpti_Activity *record)
 static void take_set(const CUpti_Activity *record)
 {
     const CUpti_ActivityMemset4 *m = (const void *)record;
-    if (!cw_trace_row(CW_TRACE_MEMSET))
+    if (!cw_trace_sift_takes(m->correlationId) || !cw_trace_row(CW_TRACE_MEMSET))
         return;
     cw_trace_put_times(CW_TRACE_MEMSET, m->start, m->end);
     cw_trace_put_place(m->deviceId, m->contextId, m->streamId, m->correlationId);
