@@ -46,6 +46,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool enabled, configured, asked, running, idle;
+    bool spoilt; /* the buffer was full since the device was armed */
     size_t image_size;
     uint32_t room; /* of an image */
     uint32_t decodes, last_decode, overflow_at, close_at;
@@ -148,7 +149,7 @@ static CUptiResult disable(CUpti_PmSampling_Disable_Params *p)
 {
     (void)p;
     cr_expect(gpu.enabled && !gpu.running);
-    gpu.enabled = gpu.configured = gpu.asked = false;
+    gpu.enabled = gpu.configured = gpu.asked = gpu.spoilt = false;
     return CUPTI_SUCCESS;
 }
 
@@ -186,6 +187,7 @@ static CUptiResult start(CUpti_PmSampling_Start_Params *p)
 {
     (void)p;
     cr_expect(gpu.asked && !gpu.running);
+    cr_expect_not(gpu.spoilt, "samples would be out of step");
     gpu.running = true;
     gpu.started_ns = cw_now_ns();
     if (gpu.by_time && gpu.stopped_ns)
@@ -231,6 +233,7 @@ static CUptiResult decode(CUpti_PmSampling_DecodeData_Params *p)
         take(image, gpu.was_slow ? 100 * SAMPLES_A_DECODE : SAMPLES_A_DECODE);
     gpu.was_slow = false;
     p->overflow = gpu.decodes == gpu.overflow_at;
+    gpu.spoilt = gpu.spoilt || p->overflow || full;
     p->decodeStopReason = image->count == gpu.room ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL
                                                    : CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER;
     bool last = gpu.decodes == gpu.last_decode, closes = gpu.decodes == gpu.close_at;
@@ -349,6 +352,7 @@ static void begin(void)
     cw_pm_process.native = &native;
     cw_pm_process.fd = ends[1];
     cw_pm_process.interval = INTERVAL;
+    cw_pm_process.sample_takes_ns = INTERVAL;
     cw_pm_process.availability.cuptiPmSamplingGetCounterAvailability = availability;
     cw_pm_process.availability.cuptiProfilerHostInitialize = host_initialize;
     cw_pm_process.availability.cuptiProfilerHostDeinitialize = host_deinitialize;
@@ -614,7 +618,7 @@ Test(agent_pm, a_range_that_is_too_long_ends_with_its_window)
     check_windows(&data, 2);
 }
 
-/* As 20,000 samples are the limit; said once. */
+/* Said once. */
 Test(agent_pm, a_range_that_its_window_cuts_is_told)
 {
     set_windows(0.001, 0);
@@ -627,7 +631,7 @@ Test(agent_pm, a_range_that_its_window_cuts_is_told)
     struct cw_counter_data data = sample(UINT32_MAX);
     check_windows(&data, 2);
     fflush(stderr);
-    cr_assert_stderr_eq_str("capture-agent: GPU 3: a window of 20000 samples ended after 1 ms, and the rest of its "
+    cr_assert_stderr_eq_str("capture-agent: GPU 3: a window of 1000 samples ended after 1 ms, and the rest of its "
                             "range is not sampled; --window takes longer ones, and at an --interval of 50 us or more "
                             "they have no limit\n");
 }
@@ -653,7 +657,6 @@ Test(agent_pm, samples_that_come_slowly_have_windows_as_long_as_their_ranges)
 Test(agent_pm, such_a_window_outlasts_a_full_buffer)
 {
     options.filter.range = "step";
-    cw_pm_process.sample_takes_ns = CW_PM_SLOW_NS;
     ranges = 1;
     decodes_of_a_range = 60;
     gpu.overflow_at = 30;
@@ -663,6 +666,28 @@ Test(agent_pm, such_a_window_outlasts_a_full_buffer)
     cr_expect(data.pm.window_count == 1 && data.pm.overflow_count == 1 && data.pm.lost == 1);
     cr_expect_eq(data.pm.windows[0].end_ns, data.pm.end_ns[data.pm.sample_count - 1]);
     cr_expect_eq(data.pm.windows[0].start_ns, data.pm.start_ns[0]);
+}
+
+/* The order to close comes with the full buffer, or the buffer shows to be full behind the order. */
+static void ends_full(uint32_t overflow_at)
+{
+    options.filter.range = "step";
+    ranges = 2;
+    decodes_of_a_range = 60;
+    gpu.overflow_at = overflow_at;
+    order(1);
+    struct cw_counter_data data = sample(UINT32_MAX);
+    cr_expect(data.pm.window_count == 2 && data.pm.overflow_count == 1);
+}
+
+Test(agent_pm, the_next_window_begins_anew_where_one_ends_with_a_full_buffer)
+{
+    ends_full(60);
+}
+
+Test(agent_pm, or_is_found_to_have_been_full_when_it_is_drained)
+{
+    ends_full(61);
 }
 
 Test(agent_pm, a_window_that_the_buffer_does_not_hold_makes_the_next_shorter)

@@ -481,8 +481,9 @@ static double sample_ns(const struct trial *trial)
 static uint64_t window_ns(void)
 {
     const struct cw_pm_options *o = cw_pm_process.options;
-    const bool fast = cw_pm_process.sample_takes_ns < CW_PM_SLOW_NS;
-    double of_a_range = cw_pm_by_program(o) && fast ? SAMPLES_OF_A_RANGE * cw_pm_process.sample_takes_ns : 0;
+    /* an interval in ns that became cycles may be shorter by a part of a cycle */
+    const bool fast = (o->cycles ? cw_pm_process.sample_takes_ns : (double)o->interval) < CW_PM_SLOW_NS;
+    const double of_a_range = cw_pm_by_program(o) && fast ? SAMPLES_OF_A_RANGE * cw_pm_process.sample_takes_ns : 0;
     return (uint64_t)(o->window_s > 0 ? o->window_s * 1e9 : of_a_range);
 }
 
@@ -543,13 +544,22 @@ void cw_pm_choose(void)
 
 /* ---- sampling --------------------------------------------------------------------------------------------------- */
 
+/* Number of samples that were due since a time and are not among those taken. */
+static uint64_t missing_since(uint64_t began_ns, uint64_t taken)
+{
+    const uint64_t due = (uint64_t)((double)(cw_now_ns() - began_ns) / cw_pm_process.sample_takes_ns);
+    return due > taken ? due - taken : 0;
+}
+
 /* Collects until a time or the agent's next order, and starts again after the hardware's buffer was full. With a first
- * image all of it is a window for the program, which goes on as soon as the samples end. */
-static void collect_until(uint64_t end_ns, struct cw_pm_image *first)
+ * image all of it is a window for the program, which goes on as soon as the samples end. False if the buffer was full
+ * at the end: the device has to be armed anew. */
+static bool collect_until(uint64_t end_ns, struct cw_pm_image *first)
 {
     enum { SAMPLING, DRAINING, DRAINED } state = SAMPLING;
     const bool window = first != NULL;
-    bool artificial = true, opens = window, over = false;
+    bool artificial = true, opens = window, over = false, full = false;
+    uint64_t started_ns = cw_now_ns(), taken = 0, lost = 0;
     while (!over) {
         struct cw_pm_image *s = first ? first : next_image();
         first = NULL;
@@ -562,20 +572,26 @@ static void collect_until(uint64_t end_ns, struct cw_pm_image *first)
                 wait_a_little();
             if (state == SAMPLING && is_time(end_ns)) {
                 stop();
+                lost = missing_since(started_ns, taken);
                 state = DRAINING;
                 if (window)
                     cw_pm_tell_window(CW_WINDOW_CLOSED);
             }
             d = decode(s);
+            full = full || d.overflow;
             if (state == SAMPLING && d.overflow) {
                 stop();
+                lost = missing_since(started_ns, taken);
                 state = DRAINING;
             } else if (state == DRAINING && d.drained) {
                 state = DRAINED;
             }
         } while (state != DRAINED && !is_enough(s, &d, began));
         over = state == DRAINED && is_time(end_ns);
+        taken += s->count;
+        lost = lost > s->count ? lost - s->count : 0;
         s->closes = window && over;
+        s->lost = over && full ? lost : 0; /* of others the gap before the next sample tells */
         artificial = artificial && !s->count;
         opens = opens && !s->count;
         hand_over(s);
@@ -584,8 +600,12 @@ static void collect_until(uint64_t end_ns, struct cw_pm_image *first)
             cw_pm_start();
             state = SAMPLING;
             artificial = true;
+            full = false;
+            started_ns = cw_now_ns();
+            taken = 0;
         }
     }
+    return !full;
 }
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
@@ -604,7 +624,7 @@ static void wait_until(uint64_t ns)
 static bool end_window(uint64_t began_ns)
 {
     stop();
-    uint64_t due = (uint64_t)((double)(cw_now_ns() - began_ns) / cw_pm_process.sample_takes_ns);
+    const uint64_t due = missing_since(began_ns, 0);
     if (cw_pm_by_program(cw_pm_process.options))
         cw_pm_tell_window(CW_WINDOW_CLOSED);
     struct cw_pm_image *s = next_image();
@@ -671,9 +691,10 @@ static void tell_cut(void)
     static bool told;
     if (!told && !(cw_pm_process.options->window_s > 0))
         fprintf(stderr,
-                "capture-agent: GPU %u: a window of %d samples ended after %.6g ms, and the rest of its range is not "
+                "capture-agent: GPU %u: a window of %.0f samples ended after %.6g ms, and the rest of its range is not "
                 "sampled; --window takes longer ones, and at an --interval of %d us or more they have no limit\n",
-                cw_pm_process.device, SAMPLES_OF_A_RANGE, (double)cw_pm_process.window_ns / 1e6, CW_PM_SLOW_NS / 1000);
+                cw_pm_process.device, (double)cw_pm_process.window_ns / cw_pm_process.sample_takes_ns,
+                (double)cw_pm_process.window_ns / 1e6, CW_PM_SLOW_NS / 1000);
     told = true;
 }
 
@@ -710,7 +731,8 @@ static void collect_ranges(uint64_t end_ns)
         if (cw_pm_process.window_ns) {
             order = collect_short(end_ns);
         } else {
-            collect_until(end_ns, next);
+            if (!collect_until(end_ns, next))
+                arm_anew();
             next = NULL;
             order = next_order(cw_now_ns()); /* it has come, unless the time is over */
         }
