@@ -450,6 +450,8 @@ static void accept_process(struct cw_session *s)
 static void forget(struct cw_session *s, uint32_t index)
 {
     struct cw_process *p = &s->processes[index];
+    if (s->gone)
+        s->gone(s->user, p);
     if (p->reported)
         cw_steady_report_tell(&p->steady, p->program);
     s->held -= p->message.capacity;

@@ -42,6 +42,7 @@ struct cw_session {
     /* Takes the latest report of a process on its steady state, process->steady; NULL: ignore all but the last, which
      * is printed. */
     enum cw_status (*take_steady)(void *user, const struct cw_process *process, struct cw_error *err);
+    void (*gone)(void *user, const struct cw_process *process); /* no message of it follows; may be NULL */
     void (*look)(void *user); /* called at least every `look_ms`, 50 if that is 0; may be NULL */
     uint32_t look_ms;
     void *user;

@@ -238,10 +238,10 @@ enum cw_status cw_session_start(struct cw_session *s, char *const *argv, struct 
     return CW_OK;
 }
 
-static void tell_range(struct cw_session *s, bool open)
+static void tell_range(struct cw_session *s, uint32_t number, bool open)
 {
     const uint8_t payload = open;
-    struct cw_process process = {.pid = 1};
+    const struct cw_process process = {.pid = number, .number = number};
     struct cw_reader in;
     cw_reader_init(&in, &payload, 1, "message", 0, NULL);
     cr_expect(s->take(s->user, &process, CW_MESSAGE_WINDOW, &in, NULL) == CW_OK);
@@ -324,18 +324,20 @@ static void let_decode(void)
         }
 }
 
-/* The second begins too early; of the last two, which overlap, one window is made. */
+/* The second begins too early; of the last two, which overlap, one window is made, though one of their processes ends
+ * within its range, and another, which had none, ends before. */
 void cw_session_serve(struct cw_session *s)
 {
     for (int i = 0; i < 2; i++) {
-        tell_range(s, true);
-        tell_range(s, false);
+        tell_range(s, 1, true);
+        tell_range(s, 1, false);
     }
     let_decode();
-    tell_range(s, true);
-    tell_range(s, true);
-    tell_range(s, false);
-    tell_range(s, false);
+    tell_range(s, 1, true);
+    tell_range(s, 2, true);
+    s->gone(s->user, &(struct cw_process){.number = 3});
+    tell_range(s, 1, false);
+    s->gone(s->user, &(struct cw_process){.number = 2});
     if (traces)
         tell_trace(s);
     let_decode();

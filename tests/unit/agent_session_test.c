@@ -205,15 +205,25 @@ Test(agent_session, what_a_process_found_of_its_periods_is_told)
                "captured\n");
 }
 
+static uint32_t gone_count;
+
+static void gone(void *user, const struct cw_process *p)
+{
+    (void)user;
+    cr_expect(p->pid && p->number);
+    gone_count++;
+}
+
 Test(agent_session, who_keeps_reports_is_given_them)
 {
     const struct cw_steady_report found = {.count = 2, .period = {.found = true}};
     steady = &found;
     listen_here();
     session.take_steady = take_steady;
+    session.gone = gone;
     start_daemons(0);
     cw_session_serve(&session);
-    cr_expect_eq(reports, 1);
+    cr_expect(reports == 1 && gone_count == 1);
     cr_expect_eq(session.trouble.code, CW_OK, "%s", session.trouble.message);
     cw_session_finish(&session);
 }

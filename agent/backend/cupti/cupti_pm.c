@@ -65,8 +65,10 @@ struct capture {
     const struct cw_process *process; /* sender of the current message */
     uint64_t batches;                 /* batches of launches */
     struct shapes shapes[CW_MOST_TRACED];
-    uint32_t open; /* processes of the program with a wanted range open; used by the session's thread only */
-    bool stopping; /* the samplers are to end */
+    /* Numbers of the processes with a wanted range open; used by the session's thread only. */
+    uint64_t open[CW_MOST_PROCESSES];
+    uint32_t open_count;
+    bool stopping;                /* the samplers are to end */
     struct cw_pm_outcome outcome; /* the members about launches are used by the session's thread only */
 };
 
@@ -347,32 +349,56 @@ static void order_window(struct gpu *g, bool open)
             return;
 }
 
-/* Handles a process opening its first wanted range or closing its last. A range that begins while the last one is being
- * decoded is not sampled, because the program would have to wait. */
-static enum cw_status take_window(struct capture *c, struct cw_reader *in)
+/* Notes whether a process has a wanted range open. */
+static void note_open(struct capture *c, uint64_t process, bool open)
 {
-    bool open = cw_read_u8(in) != 0, left_out = false;
-    if (cw_reader_finish(in, "a window") != CW_OK)
-        return in->status;
-    c->open = open ? c->open + 1 : c->open ? c->open - 1 : 0;
+    uint32_t i = 0;
+    while (i < c->open_count && c->open[i] != process)
+        i++;
+    if (open && i == c->open_count && c->open_count < CW_MOST_PROCESSES)
+        c->open[c->open_count++] = process;
+    else if (!open && i < c->open_count)
+        c->open[i] = c->open[--c->open_count];
+}
+
+/* Handles a process opening its first wanted range or closing its last. A range that begins while the last one is being
+ * decoded is not sampled, because the program would have to wait. False for such a range. */
+static bool turn_window(struct capture *c, const struct cw_process *process, bool open)
+{
+    bool left_out = false;
+    note_open(c, process->number, open);
     pthread_mutex_lock(&c->lock);
     for (uint32_t i = 0; i < c->gpu_count; i++) {
         struct gpu *g = &c->gpus[i];
         left_out = left_out || (open && g->window == CW_WINDOW_CLOSED);
-        if (open ? g->window == CW_WINDOW_IDLE : !c->open && g->window == CW_WINDOW_OPEN)
+        if (open ? g->window == CW_WINDOW_IDLE : !c->open_count && g->window == CW_WINDOW_OPEN)
             order_window(g, open);
     }
     pthread_mutex_unlock(&c->lock);
+    return !left_out;
+}
+
+static enum cw_status take_window(struct capture *c, const struct cw_process *process, struct cw_reader *in)
+{
+    const bool open = cw_read_u8(in) != 0;
+    if (cw_reader_finish(in, "a window") != CW_OK)
+        return in->status;
     c->outcome.ranges += open;
-    c->outcome.ranges_left_out += left_out;
+    c->outcome.ranges_left_out += !turn_window(c, process, open);
     return CW_OK;
+}
+
+/* Closes the window of a process that has ended with its range open. */
+static void process_gone(void *user, const struct cw_process *process)
+{
+    turn_window(user, process, false);
 }
 
 static enum cw_status take(void *user, const struct cw_process *p, enum cw_message_type type, struct cw_reader *in,
                            struct cw_error *err)
 {
     if (type == CW_MESSAGE_WINDOW)
-        return take_window(user, in);
+        return take_window(user, p, in);
     struct capture *c = user;
     pthread_mutex_lock(&c->lock);
     c->process = p;
@@ -460,6 +486,7 @@ static enum cw_status run_program(struct capture *c, struct cw_error *err)
     }
     s->chip = c->schema.chip;
     s->take = take;
+    s->gone = process_gone;
     s->user = c;
     s->clocks = &c->clocks;
     s->facts = c->node;
