@@ -399,7 +399,8 @@ static void see(CUpti_CallbackId id, const CUpti_CallbackData *call, struct cw_c
 
 /* Whether a launch's kernel may wait for a later step of the program, for which CUPTI would hold the launch up without
  * end. A kernel may wait for another stream's, too: application replay counts the first launch of each such kernel
- * apart, and loses nothing. Kernel replay would lose its other passes, and nearly no kernel waits so. */
+ * apart, and loses nothing but in a pass that patches code. Kernel replay would lose its other passes, and nearly no
+ * kernel waits so. */
 static bool may_wait(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     return self->replay == CW_REPLAY_APPLICATION ? cw_kernel_may_wait(id, call) : cw_kernel_may_wait_for_host(id, call);
@@ -428,6 +429,13 @@ static const char *why_once(const struct cw_collection *c, CUpti_CallbackId id, 
     return cw_kernel_waits(cw_inject_kernel(id, call)) ? CW_ONCE_WAITS : CW_ONCE_NEW;
 }
 
+/* Whether the agent can be told of a launch or range that was not collected: under application replay it has a place
+ * among those of other runs. */
+static bool has_place(const struct cw_collection *c)
+{
+    return self->replay == CW_REPLAY_APPLICATION && !c->running && !c->count && c->launches && !cw_inject->over;
+}
+
 /* Counts a launch once. False if the current collection, which would replay it, cannot be ended. A run whose only pass
  * patches code counts no kernel that may wait, so a new one is looked at. */
 static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
@@ -442,6 +450,8 @@ static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti
     const uint64_t begin = cw_inject_now_ns();
     const bool starts = !c->running;
     const bool uncounted = cw_once_enter(c, id, call, wanted, why);
+    if (uncounted && has_place(c) && cw_collection_note(c, id, call, call->symbolName))
+        cw_collection_miss(c);
     if (uncounted && !cw_stream_capture_is_under_way() &&
         cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
         see_alone(c, call);
@@ -450,11 +460,9 @@ static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti
     return true;
 }
 
-/* Whether the agent has to know of a launch or range that could not be collected: under application replay it has a
- * place among the ranges of other runs. */
 static bool is_missed(const struct cw_collection *c)
 {
-    return !c->running && !c->count && c->kept_out && !cw_inject->over && self->replay == CW_REPLAY_APPLICATION;
+    return c->kept_out && has_place(c);
 }
 
 /* CUPTI replays every launch between start and stop. So an unwanted launch stops it, and the next wanted one starts it
