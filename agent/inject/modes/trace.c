@@ -13,6 +13,7 @@
 #include "agent/inject/driver/say.h"
 #include "agent/inject/driver/stream_capture.h"
 #include "agent/inject/modes/trace_graphs.h"
+#include "agent/inject/modes/trace_sift.h"
 #include "agent/inject/ranges/user_ranges.h"
 
 static struct {
@@ -84,7 +85,8 @@ static uint64_t time_left(void)
     const uint64_t now = cw_inject_now_ns(), flush = self->flushed_ns + self->flush_ns;
     const uint64_t edge = cw_trace_recording_next(now);
     self->edge_ns = edge;
-    uint64_t next = now + (cw_trace_recording->windows.toggled ? soon_ns : at_most_ns);
+    const bool by_signal = cw_trace_recording->windows.toggled && !cw_trace_sift_has_begun();
+    uint64_t next = now + (by_signal ? soon_ns : at_most_ns);
     next = edge < next ? edge : next;
     next = flush < next ? flush : next;
     return next > now ? next - now : 0;
