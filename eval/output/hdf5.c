@@ -1,7 +1,12 @@
 #define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/search.h"
@@ -22,13 +27,44 @@ struct file {
     void *print_data;
 };
 
+/* Notes a failure, and gives HDF5 memory in place of the file: an object that cannot be written while it is closed
+ * stays half freed, and HDF5 crashes when the program exits. */
+static void fail(struct file *f, const char *what, int reason)
+{
+    void *descriptor = NULL;
+    const int memory = memfd_create("hdf5", MFD_CLOEXEC);
+    f->what = what;
+    f->reason = reason;
+    if (memory >= 0 && f->file > 0 && H5Fget_vfd_handle(f->file, H5P_DEFAULT, &descriptor) >= 0)
+        dup3(memory, *(const int *)descriptor, O_CLOEXEC);
+    if (memory >= 0)
+        close(memory);
+}
+
 static bool check(struct file *f, bool good, const char *what)
 {
-    if (!good && !f->what) {
-        f->what = what;
-        f->reason = cw_hdf5_reason();
-    }
+    if (!good && !f->what)
+        fail(f, what, cw_hdf5_reason());
     return !f->what;
+}
+
+/* Takes the file's room before HDF5 writes there, where the file system can: after a failure within its cache HDF5
+ * cannot close the file. The cache may need some more than the file has. */
+static void take_room(struct file *f)
+{
+    enum { MORE = 1 << 16 };
+    hsize_t size = 0;
+    if (!f->what && H5Fget_filesize(f->file, &size) >= 0 &&
+        fallocate(f->out->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size + MORE) != 0 && (errno == ENOSPC || errno == EDQUOT))
+        fail(f, "the end of an object", errno);
+}
+
+/* Frees the room behind the end of the file. */
+static void trim(struct file *f)
+{
+    struct stat now;
+    check(f, f->what || (fstat(f->out->fd, &now) == 0 && ftruncate(f->out->fd, now.st_size) == 0),
+          "the end of the file");
 }
 
 static herr_t find_reason(unsigned at, const H5E_error2_t *failure, void *reason)
@@ -90,8 +126,11 @@ static enum cw_status finish(struct file *f, struct cw_error *err)
     H5Pclose(f->group_list);
     H5Pclose(f->link_list);
     H5Tclose(f->string);
-    if (f->file >= 0)
+    if (f->file >= 0) {
+        take_room(f);
         check(f, H5Fclose(f->file) >= 0, "the end of the file");
+        trim(f);
+    }
     H5Eset_auto2(H5E_DEFAULT, f->print, f->print_data);
     if (f->unread != CW_OK)
         status = f->unread;
@@ -111,11 +150,14 @@ static hid_t create_group(struct file *f, const char *name)
     return group;
 }
 
-/* HDF5 writes the last of an object when it is closed. */
+/* Writes the last of an object before it is closed, while a failure leaves it whole. */
 static void close_object(struct file *f, hid_t object)
 {
-    if (object > 0)
-        check(f, H5Oclose(object) >= 0, "the end of an object");
+    if (object <= 0)
+        return;
+    take_room(f);
+    check(f, f->what || H5Oflush(object) >= 0, "the end of an object");
+    H5Oclose(object);
 }
 
 struct type {

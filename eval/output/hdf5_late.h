@@ -27,9 +27,12 @@ enum cw_status cw_hdf5_load(struct cw_error *err);
     X(H5Ewalk2)                                                                                                        \
     X(H5Fclose)                                                                                                        \
     X(H5Fcreate)                                                                                                       \
+    X(H5Fget_filesize)                                                                                                 \
+    X(H5Fget_vfd_handle)                                                                                               \
     X(H5Gcreate2)                                                                                                      \
     X(H5Iinc_ref)                                                                                                      \
     X(H5Oclose)                                                                                                        \
+    X(H5Oflush)                                                                                                        \
     X(H5Pclose)                                                                                                        \
     X(H5Pcopy)                                                                                                         \
     X(H5Pcreate)                                                                                                       \
@@ -92,9 +95,12 @@ CW_HDF5_IDS(X)
 #define H5Ewalk2 cw_late_H5Ewalk2
 #define H5Fclose cw_late_H5Fclose
 #define H5Fcreate cw_late_H5Fcreate
+#define H5Fget_filesize cw_late_H5Fget_filesize
+#define H5Fget_vfd_handle cw_late_H5Fget_vfd_handle
 #define H5Gcreate2 cw_late_H5Gcreate2
 #define H5Iinc_ref cw_late_H5Iinc_ref
 #define H5Oclose cw_late_H5Oclose
+#define H5Oflush cw_late_H5Oflush
 #define H5Pclose cw_late_H5Pclose
 #define H5Pcopy cw_late_H5Pcopy
 #define H5Pcreate cw_late_H5Pcreate

@@ -43,6 +43,7 @@ static struct cw_arena *of_rules; /* kept, so that it is not taken for a leak */
 static FILE *nowhere;
 static char hdf5_file[] = "/dev/shm/fuzz_writers.XXXXXX", hdf5_elsewhere[] = "/tmp/fuzz_writers.XXXXXX";
 static char *hdf5_path; /* HDF5 writes to what has a name: in memory where the system has such a folder */
+static int hdf5_descriptor;
 static uint64_t written[WRITERS], inputs;
 
 static void end(void)
@@ -59,10 +60,10 @@ static void set_up(void)
     of_rules = cw_arena_create();
     nowhere = fopen("/dev/null", "w");
     hdf5_path = hdf5_file;
-    int fd = mkstemp(hdf5_path);
-    if (fd < 0)
-        fd = mkstemp(hdf5_path = hdf5_elsewhere);
-    CW_FUZZ_CHECK(of_rules && nowhere && fd >= 0 && close(fd) == 0);
+    hdf5_descriptor = mkstemp(hdf5_path);
+    if (hdf5_descriptor < 0)
+        hdf5_descriptor = mkstemp(hdf5_path = hdf5_elsewhere);
+    CW_FUZZ_CHECK(of_rules && nowhere && hdf5_descriptor >= 0);
     chip = cw_fuzz_small_chip();
     CW_FUZZ_CHECK(cw_rules_load(&rules, chip, NULL, NULL, of_rules, &err) == CW_OK);
     uint32_t n = 0;
@@ -168,7 +169,8 @@ static void put(const struct job *j, const struct cw_output *output)
 {
     static const struct cw_terminal_style style = {.width = 80, .bold = true, .top = 5};
     struct cw_error err = CW_ERROR_INIT;
-    const struct cw_new_file file = {.path = hdf5_path, .target = hdf5_path, .temporary = hdf5_path, .fd = -1};
+    const struct cw_new_file file = {
+        .path = hdf5_path, .target = hdf5_path, .temporary = hdf5_path, .fd = hdf5_descriptor};
     if (wants(j, HDF5))
         CW_FUZZ_CHECK(is_written(cw_hdf5_make(output, &file, &err), &err));
     if (wants(j, CSV))

@@ -268,6 +268,24 @@ class Questions(unittest.TestCase):
             cw.open(CAPTURES / "gemm.cwd").kernels().save(path)
             self.assertIn("gemm", pathlib.Path(path).read_text())
 
+    def test_a_full_disk_ends_in_an_error(self):
+        if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode:
+            self.skipTest("no file system of a given size can be mounted")
+        program = """
+import sys, counterworks as cw
+view = cw.open(sys.argv[1]).ranges()
+for _ in range(2):
+    try:
+        view.save("/mnt/a.h5")
+    except cw.FileError as error:
+        print(error)
+"""
+        for size in range(48, 384, 48):  # KiB of the 400 that the file needs
+            run = subprocess.run(["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=$0k none /mnt && exec "$@"', str(size),
+                                  sys.executable, "-c", program, CAPTURES / "transformer.cwd"], capture_output=True, text=True)
+            self.assertEqual((run.returncode, run.stdout, run.stderr),
+                             (0, 2 * "/mnt/a.h5: cannot write: No space left on device\n", ""), size)
+
     def test_options_of_other_types(self):
         path = CAPTURES / "transformer.cwd"
         run = cw.open(os.fsencode(path), chip="GH100")
