@@ -191,9 +191,12 @@ static const char *text(const json_t *of, const char *key)
     return value ? value : "";
 }
 
+/* ns of 146 years, the farthest time that is read */
+#define FARTHEST (INT64_C(1) << 62)
+
 static int64_t clamped(double value)
 {
-    return value >= 0x1p62 ? INT64_C(1) << 62 : value > -0x1p62 ? (int64_t)llround(value) : -(INT64_C(1) << 62);
+    return value >= 0x1p62 ? FARTHEST : value > -0x1p62 ? (int64_t)llround(value) : -FARTHEST;
 }
 
 /* ---- times: a double has microseconds since 1970 in steps of 250 ns, so that they are read from the text -------- */
@@ -421,18 +424,18 @@ static void put_memset(struct scan *s, struct event *e)
     put_memory(s, e, CW_FIELD_MEMORY, memory);
 }
 
-/* Both stay unknown where there is no such time: Kineto has 0 for events that CUPTI could not time. A trace that counts
- * from 0 on begins at 1. */
+/* Both stay unknown where there is no such time: Kineto has 0 for events that CUPTI could not time, and numbers near
+ * 2^64 are negative ones that wrapped. A trace that counts from 0 on begins at 1. */
 static void put_times(const struct scan *s, struct event *e, const json_t *of)
 {
     int64_t start, length;
-    if (!read_time(s, of, "ts", &start) || !read_time(s, of, "dur", &length) || length < 0)
+    if (!read_time(s, of, "ts", &start) || !read_time(s, of, "dur", &length) || length < 0 || length >= FARTHEST)
         return;
     const int64_t from = sum_of(s->base_ns, start);
-    if (from < 0 || (!length && (!start || !from)))
+    if (from < 0 || from >= FARTHEST || (!length && (!start || !from)))
         return;
     e->row[CW_FIELD_START] = from ? (uint64_t)from : 1;
-    e->row[CW_FIELD_END] = (uint64_t)sum_of(from, length);
+    e->row[CW_FIELD_END] = (uint64_t)(from + length);
 }
 
 static void put_graph(struct scan *s, struct event *e)

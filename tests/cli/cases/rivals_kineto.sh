@@ -62,6 +62,10 @@ for value in inf -inf Infinity -Infinity nan NaN -nan 18446744073709551615 -9999
 odd '"id": 1' 'nul \u0000'; odd '"id": 1' 'lone \ud800'; odd '"id": 1' '\udc00\ud800'; odd '"id": 1' 'pair \ud83d\ude00'; odd '"id": 1' 'torch\cuda\x.py\u12'
 odd '"id": 1' "$(printf 'byte \377\303')"; odd '"id": 1' "$(printf 'raw \001\t')"; odd '"note": inf' "$(printf 'inf, nan \377')"
 file "$(kernel a inf 1)" "$(kernel b 1.5 2)" >times.json; rows times.json kernel
+echo == a time of more than 146 years, such as a negative one that wrapped
+for time in '1000 18446744073709550616' '1000 5e15' '-18446744073709550616 5' '18446744073709550616 5'; do
+    file "$(kernel a 1000 1)" "$(kernel b "${time% *}" 2 | sed "s/50,/${time#* },/")" >far.json; rows far.json kernel | grep b,; metric-eval far.json | grep -E '^Lost|Time on'
+done
 for value in info '+' 1.2.3 tru; do odd "\"unused\": $value" number; done
 echo == categories of 2021
 sed 's/"cat": "kernel"/"cat": "Kernel"/; s/"cuda_runtime"/"Runtime"/; s/"gpu_memcpy"/"Memcpy"/; s/"gpu_memset"/"Memset"/; s/"cpu_op"/"Operator"/' "$SOURCE/tests/foreign/kineto.json" >old.json
