@@ -21,6 +21,7 @@
 #include "metricdb/metric.h"
 
 #define DISPLAY_NAME "device__attribute_display_name"
+#define TIME "gpu__time_duration.sum"
 
 enum { MOST_DEVICES = 256, MOST_COLUMNS = 65536 };
 
@@ -251,8 +252,8 @@ static double prefix_of(const char *word, size_t length)
     return prefix && strchr("KMGT", *word) && islower((unsigned char)word[1]) ? pow(1000, power) : 1;
 }
 
-/* How many of our units one of `word` is: of time ns, or for `per` one over seconds. */
-static double unit_word(const char *word, size_t length, bool per)
+/* The ns of a unit of time; 0 for another. */
+static double ns_of(const char *word, size_t length)
 {
     static const struct {
         const char *name;
@@ -261,15 +262,29 @@ static double unit_word(const char *word, size_t length, bool per)
                  {"s", 1e9}, {"second", 1e9}, {"minute", 60e9}, {"hour", 3600e9}, {"day", 86400e9}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         if (is_word(word, length, times[i].name))
-            return per ? 1e9 / times[i].ns : times[i].ns;
+            return times[i].ns;
+    return 0;
+}
+
+/* How many of our units one of `word` is: of time ns, or for `per` one over seconds. */
+static double unit_word(const char *word, size_t length, bool per)
+{
+    const double ns = ns_of(word, length);
+    if (ns)
+        return per ? 1e9 / ns : ns;
     return per ? 1 / prefix_of(word, length) : prefix_of(word, length);
 }
 
-static double scale_of(const char *unit)
+/* Takes the unit of a column. The time of a launch in an unknown unit would be wrong by a factor that nobody sees. */
+static enum cw_status take_unit(struct table *t, struct column *c, const char *unit)
 {
     const char *slash = strchr(unit, '/');
     const size_t length = slash ? (size_t)(slash - unit) : strlen(unit);
-    return unit_word(unit, length, false) * (slash ? unit_word(slash + 1, strlen(slash + 1), true) : 1);
+    if (*unit && c->metric && strcmp(c->metric->name, TIME) == 0 && !ns_of(unit, strlen(unit)))
+        return cw_error_at(t->err, CW_ERR_INPUT, t->input->name, t->row, 1,
+                           "found the unit '%.40s' of " TIME ", expected one such as ns, us, ms or s", unit);
+    c->scale = unit_word(unit, length, false) * (slash ? unit_word(slash + 1, strlen(slash + 1), true) : 1);
+    return CW_OK;
 }
 
 /* Takes "1024", or "1,024" in the groups of any locale. NULL without a digit. */
@@ -655,7 +670,7 @@ static enum cw_status put_value(struct table *t, const struct column *c, const c
         t->facts[m->index] = value;
     if (m->use == COUNTER)
         t->values[m->index] = (struct cw_value){.form = CW_FORM_ONE, .rollup = {value, value, value, value}};
-    if (m->use == COUNTER && strcmp(m->name, "gpu__time_duration.sum") == 0)
+    if (m->use == COUNTER && strcmp(m->name, TIME) == 0)
         t->duration = value;
     return CW_OK;
 }
@@ -665,8 +680,11 @@ static enum cw_status take_long(struct table *t)
     bool is_new;
     if (!t->open || t->headed || t->range.process != process_of(t) || strcmp(t->id, head_cell(t, ID)) != 0)
         CW_TRY(begin_launch(t));
-    const struct column column = {metric_of(t, head_cell(t, METRIC), &is_new), scale_of(head_cell(t, UNIT))};
-    return column.metric ? put_value(t, &column, head_cell(t, VALUE)) : cw_error_nomem(t->err);
+    struct column column = {metric_of(t, head_cell(t, METRIC), &is_new), 1};
+    if (!column.metric)
+        return cw_error_nomem(t->err);
+    CW_TRY(take_unit(t, &column, head_cell(t, UNIT)));
+    return put_value(t, &column, head_cell(t, VALUE));
 }
 
 /* Takes a launch, or the line of units, which has no ID. */
@@ -677,7 +695,7 @@ static enum cw_status take_wide(struct table *t)
         CW_TRY(begin_launch(t));
     for (size_t i = 0; i < t->cell_count && i < t->column_count; i++)
         if (units)
-            t->columns[i].scale = scale_of(t->cells[i]);
+            CW_TRY(take_unit(t, &t->columns[i], t->cells[i]));
         else
             CW_TRY(put_value(t, &t->columns[i], t->cells[i]));
     return CW_OK;

@@ -34,7 +34,11 @@ unit dram__bytes_read.sum byte 4 Kbyte 4 kbyte 4 Gbyte 4 Tbyte 4 B 4 KB 4 kB 4 M
 unit dram__bytes_read.sum.per_second byte/second 1.5 Gbyte/second 1.5 GB/s 1.5 TB/s 1.5 GiB/s 1.5 byte/nsecond 1.5 Kbyte/usecond 1.5
 unit sm__cycles_elapsed.avg.per_second hz 1.5 Ghz 1.5 GHz 1.5 MHz 1.5 Hz 1.5 cycle/nsecond 1.5 cycle/usecond 1.5
 unit smsp__inst_executed.sum inst 1 Kinst 1 kinst 1 Minst 1 Ginst 1
-unit gpu__time_duration.sum ns 1 nsecond 1 us 1 msecond 1 s 1 minute 1 hour 1
+unit gpu__time_duration.sum ns 1 nsecond 1 us 1 msecond 1 s 1 minute 1 hour 1 "" 1
+for unit in µs cycle ns/s; do
+    { long; value 0 99 gpu__time_duration.sum $unit 5; } >time.csv; metric-eval time.csv -q
+    { wide $unit; launch 0 99; echo ',"1","2"'; } | sed s/dram__bytes_read.sum/gpu__time_duration.sum/ >time.csv; metric-eval time.csv -q
+done
 echo == a metric of its own needs no counters
 metric-eval explain "$SOURCE/tests/foreign/ncu_metrics.csv" dram__bytes_read.sum --range 0
 echo == the details page has words in place of names
