@@ -74,11 +74,15 @@ static void pass_on(int signal_number)
 static const int passed[] = {SIGTERM, SIGHUP}, left_alone[] = {SIGINT, SIGQUIT};
 enum { PASSED = sizeof passed / sizeof *passed, LEFT_ALONE = sizeof left_alone / sizeof *left_alone };
 
+/* A signal that is ignored stays so, here and in the command, as under nohup. */
 static void take_signals(struct sigaction old[PASSED + LEFT_ALONE])
 {
     const struct sigaction pass = {.sa_handler = pass_on}, none = {.sa_handler = SIG_IGN};
-    for (int i = 0; i < PASSED; i++)
-        sigaction(passed[i], &pass, &old[i]);
+    for (int i = 0; i < PASSED; i++) {
+        sigaction(passed[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN)
+            sigaction(passed[i], &pass, NULL);
+    }
     for (int i = 0; i < LEFT_ALONE; i++)
         sigaction(left_alone[i], &none, &old[PASSED + i]);
 }

@@ -16,6 +16,10 @@ echo '--- the program is the one that PATH has first, and finds PATH as it is'
 mkdir first; printf '#!/bin/sh\n[ "$PATH" = "$EXPECTED" ] && echo first in PATH\n' >first/metric-query; chmod +x first/metric-query
 (export PATH=$PWD/first:$PATH; EXPECTED=$PATH counterworks run -q --trace -o path -- metric-query | head -n 1)
 env -u PATH "$(command -v counterworks)" run -q --trace -o path -- true >/dev/null; echo "exit $?"
+echo '--- a signal that is ignored stays ignored, as under nohup'
+for signal in HUP TERM INT QUIT; do
+    (trap '' $signal; counterworks run -q --trace -o kept -- sh -c "kill -$signal \$\$; echo goes on after $signal" 2>&1 | grep -E 'goes on|killed')
+done
 echo '--- a name that begins like an option'
 printf '#!/bin/sh\n' >-p.sh; chmod +x ./-p.sh; counterworks run -q --chip H100 -- ./-p.sh >/dev/null 2>&1; ls ./-p*
 echo '--- the name of a program is no pattern'
