@@ -42,7 +42,7 @@ static uint32_t turns; /* of the trace's window */
 
 static bool sifts;
 static uint32_t latest;        /* launch that was reported */
-static uint32_t wanted_launch; /* launch that is to open a window; 0: none */
+static uint32_t wanted_launch; /* launch that begins; 0: none does */
 
 void cw_trace_sift_begin(void)
 {
@@ -56,9 +56,9 @@ void cw_trace_sift_launch(uint32_t correlation)
 }
 
 /* The samples' window opens inside the trace's, and closes inside it. */
-void cw_trace_recording_turn(bool open)
+void cw_trace_recording_turn(bool open, uint32_t launch)
 {
-    cr_expect(!open || !wanted_launch || latest < wanted_launch);
+    cr_expect(!open || launch == wanted_launch);
     cr_expect_eq(fake_profiler.others, turns + !open);
     cr_expect_eq(open, turns % 2 == 0);
     turns++;
@@ -200,7 +200,9 @@ static CUpti_CallbackData launch_of(const char *kernel, uint32_t correlation)
 
 static void launch_begins(const CUpti_CallbackData *launch)
 {
+    wanted_launch = launch->correlationId;
     cw_inject->mode->launch_entered(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, launch);
+    wanted_launch = 0;
     cw_in_flight_launch_entered();
 }
 
@@ -249,7 +251,6 @@ Test(launches, a_wanted_launch_has_a_window)
     launch("other", 1);
     check_windows(0, false);
     const CUpti_CallbackData first = launch_of("gemm", 2), meanwhile = launch_of("gemm", 3);
-    wanted_launch = 2;
     launch_begins(&first);
     check_windows(1, true);
     launch_begins(&meanwhile); /* of another thread */
@@ -258,7 +259,6 @@ Test(launches, a_wanted_launch_has_a_window)
     launch_ends(&first);
     check_windows(2, false);
     cr_expect_eq(latest, 3);
-    wanted_launch = 4;
     launch("_Z4gemmPf", 4);
     check_windows(4, false);
     cw_user_range_push(0, "step");

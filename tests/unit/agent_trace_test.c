@@ -1629,7 +1629,7 @@ Test(trace, records_are_sifted_by_the_launches_of_windows)
     cr_expect_neq(all, 0);
     for (uint32_t i = 0; i < COUNT; i++) {
         if (launches[i].opens || launches[i].closes)
-            cw_trace_recording_turn(launches[i].opens);
+            cw_trace_recording_turn(launches[i].opens, 0);
         cw_trace_sift_launch(UINT32_MAX - 3 + i); /* the numbers begin again */
         cr_expect_eq(enabled, all);
     }
@@ -1642,22 +1642,48 @@ Test(trace, records_are_sifted_by_the_launches_of_windows)
     cr_expect_eq(heard.rows[CW_TRACE_WINDOW], 3);
 }
 
+/* The begin of launch 10 opens a window, for which the thread waits while another one launches 11. Launches 14, 12 and
+ * 13 begin behind the close, as their threads come. */
+Test(trace, launches_of_several_threads_come_in_any_order)
+{
+    static const bool taken[] = {[10] = true, [11] = true, [15] = true};
+    windows.toggled = true;
+    prepare();
+    cw_trace_sift_begin();
+    start(GPU);
+    cw_trace_sift_launch(5);
+    cw_trace_sift_launch(11);
+    cw_trace_recording_turn(true, 10);
+    cw_trace_sift_launch(10);
+    cw_trace_recording_turn(false, 0);
+    cw_trace_sift_launch(14);
+    cw_trace_sift_launch(12);
+    cw_trace_sift_launch(13);
+    cw_trace_recording_turn(true, 0);
+    cw_trace_sift_launch(15);
+    cw_trace_recording_turn(false, 0);
+    cw_trace_sift_launch(16);
+    for (uint32_t i = 0; i < 16; i++)
+        cr_expect_eq(cw_trace_sift_takes(i), taken[i], "launch %u", i);
+    end();
+}
+
 /* More windows than are kept: the latest are. */
 Test(trace, records_of_late_windows_are_taken)
 {
-    enum { WINDOWS = 3000 };
+    enum { WINDOWS = 40000 };
     windows.toggled = true;
     prepare();
     cw_trace_sift_begin();
     start(GPU);
     for (uint32_t i = 0; i < WINDOWS; i++) {
-        cw_trace_sift_turn(true);
+        cw_trace_sift_turn(true, 0);
         cw_trace_sift_launch(2 * i + 1);
-        cw_trace_sift_turn(false);
+        cw_trace_sift_turn(false, 0);
         cw_trace_sift_launch(2 * i + 2);
     }
     cw_trace_rows_lock();
-    for (uint32_t i = WINDOWS - 500; i < WINDOWS; i++)
+    for (uint32_t i = WINDOWS - 8000; i < WINDOWS; i++)
         cr_expect(cw_trace_sift_takes(2 * i + 1) && !cw_trace_sift_takes(2 * i + 2), "window %u", i);
     cw_trace_rows_unlock();
     end();

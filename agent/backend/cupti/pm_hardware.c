@@ -591,7 +591,7 @@ static bool collect_until(uint64_t end_ns, struct cw_pm_image *first)
         taken += s->count;
         lost = lost > s->count ? lost - s->count : 0;
         s->closes = window && over;
-        s->lost = over && full ? lost : 0; /* of others the gap before the next sample tells */
+        s->lost = window && over && full ? lost : 0; /* of others the gap before the next sample tells */
         artificial = artificial && !s->count;
         opens = opens && !s->count;
         hand_over(s);

@@ -1,5 +1,6 @@
 /* PM sampling's part in the program: a trace (trace.h) with the kernels, ranges and marks beside the samples, and
- * windows around user ranges or launches, outside which no samples are taken, and of which alone the trace has launches.
+ * windows around user ranges or launches, outside which no samples are taken, and of which alone the trace has
+ * launches.
  *
  * The times of kernels are those of the GPU's own timer, as for samples. On an H100 with CUPTI 13.0 a kernel's record
  * and the samples with busy SMs agreed to a few microseconds, while the wall clock was 0.7 to 0.9 ms off. */
@@ -51,59 +52,60 @@ static bool setup(struct cw_reader *in)
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
 /* Asks the agent to open or close a window, and returns once sampling has begun or ended. The trace beside is open
- * before the samples begin, and until they have ended. */
-static void set_window(bool open)
+ * before the samples begin, and until they have ended. `launch`: correlation of the launch whose begin does so, or 0.
+ */
+static void set_window(bool open, uint32_t launch)
 {
     struct cw_writer out;
     if (open)
-        cw_trace_recording_turn(true);
+        cw_trace_recording_turn(true, launch);
     cw_writer_init(&out);
     cw_write_u8(&out, open);
     uint64_t number = cw_inject_hand_over(CW_MESSAGE_WINDOW, &out, -1);
     if (number)
         cw_inject_wait_taken(number);
     if (!open)
-        cw_trace_recording_turn(false);
+        cw_trace_recording_turn(false, launch);
 }
 
 /* Waits for earlier work, so that launches before a range or launch are not seen in its window, and launches inside it
  * have run. False if work remains. */
-static bool settle(bool open)
+static bool settle(bool open, uint32_t launch)
 {
     static const uint64_t patience_ns = 10000000000;
     bool rests = true;
     for (uint32_t i = 0; i < self->context_count && !cw_inject->over; i++)
         rests = cw_idle_wait(self->contexts[i], patience_ns) && rests;
-    set_window(open);
+    set_window(open, launch);
     return rests;
 }
 
 /* Opens or closes the window while so many wanted ranges are open. Of nested ranges, and those of other threads, the
  * first opens it and the last closes it. */
-static void review(uint32_t ranges)
+static void review(uint32_t ranges, uint32_t launch)
 {
     const bool open = !cw_gate->closed && (self->options.range ? ranges > 0 : cw_gate->asked);
     if (!self->started || self->by_launch || open == self->open)
         return;
     self->open = open;
-    settle(open);
+    settle(open, launch);
 }
 
 static void range_opened(const struct cw_open_range *range)
 {
     (void)range;
-    review(cw_user_ranges_wanted_count());
+    review(cw_user_ranges_wanted_count(), 0);
 }
 
 static void range_closing(const struct cw_open_range *range)
 {
-    review(cw_user_ranges_wanted_count() - range->wanted);
+    review(cw_user_ranges_wanted_count() - range->wanted, 0);
 }
 
 static void gate_turned(bool open)
 {
     (void)open;
-    review(cw_user_ranges_wanted_count());
+    review(cw_user_ranges_wanted_count(), cw_gate->launch);
 }
 
 /* Opens a window for a launch. Launches of other threads meanwhile fall into it, and have none of their own. */
@@ -116,7 +118,7 @@ static void open_for_launch(CUpti_CallbackId id, const CUpti_CallbackData *call)
                           cw_user_ranges_wanted_count() > 0))
         return;
     self->launch = call->correlationId;
-    settle(true);
+    settle(true, call->correlationId);
 }
 
 static void launch_entered(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -135,8 +137,8 @@ static void launch_left(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return;
     CUfunction kernel = cw_inject_launch(&launch, id, call) ? launch.function : NULL;
     if (kernel && cw_kernel_waits(kernel))
-        set_window(false);
-    else if (!settle(false) && kernel && !cw_stream_capture_is_under_way())
+        set_window(false, 0);
+    else if (!settle(false, 0) && kernel && !cw_stream_capture_is_under_way())
         cw_kernel_note(kernel, CW_KERNEL_WAITS);
     self->launch = 0;
 }
@@ -151,7 +153,8 @@ static void context_created(CUcontext context, uint32_t device)
     if (self->started)
         return;
     self->started = true;
-    review(cw_user_ranges_wanted_count()); /* some may be open since before the first context, which has no work yet */
+    review(cw_user_ranges_wanted_count(),
+           0); /* some may be open since before the first context, which has no work yet */
 }
 
 static void context_destroyed(CUcontext context)

@@ -185,9 +185,9 @@ void cw_trace_recording_profiler(bool started)
     cw_inject_leave();
 }
 
-void cw_trace_recording_turn(bool open)
+void cw_trace_recording_turn(bool open, uint32_t correlation)
 {
-    cw_trace_sift_turn(open);
+    cw_trace_sift_turn(open, correlation);
     pthread_mutex_lock(&self->lock);
     if (self->window.toggled != open)
         cw_trace_window_signal(&self->window);

@@ -50,7 +50,7 @@ void cw_trace_recording_profiler(bool started);
 /* The same for code that is inside the library already. */
 void cw_trace_recording_control(bool started);
 /* Opens or closes the window of a recording with windows.toggled that sifts its records (trace_sift.h). */
-void cw_trace_recording_turn(bool open);
+void cw_trace_recording_turn(bool open, uint32_t correlation);
 /* Reports the beginning or return of a launch, which counts if the window is open throughout. */
 void cw_trace_recording_launch(CUpti_CallbackId id, const CUpti_CallbackData *call);
 

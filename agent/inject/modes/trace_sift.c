@@ -5,27 +5,30 @@
 
 #include "agent/inject/modes/trace_rows.h"
 
-/* Records come late, but not as late as this many windows, each of which takes a millisecond at least. */
-enum { MOST = 1024 };
+/* Records come up to half a second late. A window takes 0.1 ms at least, also one that the agent leaves out. */
+enum { MOST = 16384 };
 
+/* Correlations of the calls in a window, made whole. */
 struct window {
-    uint32_t first, last; /* correlations; last is not known yet for the last window while `ends` */
+    uint64_t first, last;
 };
 
 static struct {
-    atomic_bool begun, ends; /* ends: the last window is open, or closed before the launch that is its end */
+    atomic_bool begun;
     bool open;
-    _Atomic uint32_t latest; /* correlation of the latest launch */
-    /* The rows' lock protects `open`, changes of `ends`, and these: */
-    uint32_t count;
+    bool ends; /* the last window is open, or closed before the launch that is its end; `last` is unknown */
+    _Atomic uint64_t latest; /* correlation of the latest launch, made whole */
+    uint32_t count;          /* changed under the rows' lock, and by callers that have the library's lock */
     struct window windows[MOST];
 } state CW_STATE;
 #define self (&state)
 
-/* Whether a number is at or behind another. They start again at 0 after four billion calls. */
-static bool is_behind(uint32_t number, uint32_t other)
+/* CUPTI's numbers start again at 0 after four billion calls. Makes one whole by the latest. */
+static uint64_t whole(uint32_t correlation)
 {
-    return (int32_t)(number - other) >= 0;
+    const uint64_t latest = atomic_load(&self->latest);
+    return latest ? latest + (uint64_t)(int64_t)(int32_t)(correlation - (uint32_t)latest)
+                  : (UINT64_C(1) << 32) + correlation;
 }
 
 void cw_trace_sift_begin(void)
@@ -38,50 +41,60 @@ bool cw_trace_sift_has_begun(void)
     return atomic_load(&self->begun);
 }
 
-static void open_window(void)
+static void add_window(uint64_t first)
 {
-    if (atomic_load(&self->ends)) /* no launch came between: the last one goes on */
-        return;
     if (self->count == MOST) {
         self->count = MOST / 2;
         memmove(self->windows, self->windows + MOST / 2, MOST / 2 * sizeof *self->windows);
     }
-    self->windows[self->count++].first = atomic_load(&self->latest) + 1;
-    atomic_store(&self->ends, true);
+    self->windows[self->count++].first = first;
 }
 
-void cw_trace_sift_turn(bool open)
+void cw_trace_sift_turn(bool open, uint32_t correlation)
 {
+    const uint64_t at = correlation ? whole(correlation) : atomic_load(&self->latest) + 1;
     cw_trace_rows_lock();
-    if (open)
-        open_window();
+    if (open && !self->ends) /* otherwise no launch came between, and the last one goes on */
+        add_window(at);
+    self->ends = self->ends || open;
     self->open = open;
     cw_trace_rows_unlock();
 }
 
-void cw_trace_sift_launch(uint32_t correlation)
+/* Threads that wait for a window may come in any order: the lowest number behind the close is the end. */
+static bool is_end(uint64_t launch)
 {
-    if (atomic_load(&self->ends)) {
-        cw_trace_rows_lock();
-        if (!self->open && atomic_exchange(&self->ends, false))
-            self->windows[self->count - 1].last = correlation - 1;
-        cw_trace_rows_unlock();
-    }
-    atomic_store(&self->latest, correlation);
+    const struct window *last = &self->windows[self->count - 1];
+    return self->count && !self->open && launch >= last->first && (self->ends || launch <= last->last);
 }
 
-static bool is_in_window(uint32_t correlation)
+void cw_trace_sift_launch(uint32_t correlation)
 {
-    uint32_t i = self->count;
-    while (i > 0 && !is_behind(correlation, self->windows[i - 1].first))
-        i--;
-    return i > 0 &&
-           ((i == self->count && atomic_load(&self->ends)) || is_behind(self->windows[i - 1].last, correlation));
+    const uint64_t launch = whole(correlation);
+    if (is_end(launch)) {
+        cw_trace_rows_lock();
+        self->windows[self->count - 1].last = launch - 1;
+        self->ends = false;
+        cw_trace_rows_unlock();
+    }
+    if (launch > atomic_load(&self->latest))
+        atomic_store(&self->latest, launch);
 }
 
 bool cw_trace_sift_takes(uint32_t correlation)
 {
-    return !atomic_load(&self->begun) || is_in_window(correlation);
+    const uint64_t call = whole(correlation);
+    uint32_t low = 0, high = self->count; /* windows up to `low` begin at or before the call */
+    if (!atomic_load(&self->begun))
+        return true;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (self->windows[middle].first <= call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && ((low == self->count && self->ends) || call <= self->windows[low - 1].last);
 }
 
 void cw_trace_sift_reset(void)

@@ -10,9 +10,10 @@
 /* From now on windows alone are taken. Without this call, everything is. */
 void cw_trace_sift_begin(void);
 bool cw_trace_sift_has_begun(void);
-/* Opens a window, which has the launches from here on, or closes it. */
-void cw_trace_sift_turn(bool open);
-/* Reports that the program is about to launch, with the launch's correlation. */
+/* Opens a window, which has the launches from here on, or closes it. The correlation is of the launch whose begin does
+ * so; 0: none does. Call this, and cw_trace_sift_launch, with the library's lock. */
+void cw_trace_sift_turn(bool open, uint32_t correlation);
+/* Reports that the program is about to launch, behind what the launch opens or closes. */
 void cw_trace_sift_launch(uint32_t correlation);
 /* Whether a record of a call with this correlation is to be taken; call it with the rows' lock. Copies and memsets between two launches of which one
  * lies in a window may be taken without lying in it. */

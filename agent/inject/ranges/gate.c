@@ -34,6 +34,7 @@ enum cw_gate_event cw_gate_launch(CUpti_CallbackId id, const CUpti_CallbackData 
 {
     if (!self->asked)
         return CW_GATE_SAME;
+    self->launch = call->correlationId;
     const bool begins = cw_steady_launch(&self->steady, id, call);
     cw_trace_window_period(&self->window, self->steady.open);
     const enum cw_gate_event event = review();
@@ -42,6 +43,7 @@ enum cw_gate_event cw_gate_launch(CUpti_CallbackId id, const CUpti_CallbackData 
 
 enum cw_gate_event cw_gate_profiler(CUpti_CallbackId id)
 {
+    self->launch = 0;
     cw_trace_window_profiler(&self->window, id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
     return review();
 }

@@ -8,6 +8,7 @@
 
 struct cw_gate {
     bool asked, closed; /* asked: something may close it; closed: it is now */
+    uint32_t launch;    /* correlation of the launch that was looked at last; 0: a call of another kind was */
     struct cw_trace_window window;
     struct cw_filter everything;
     struct cw_steady steady;
