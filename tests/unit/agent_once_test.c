@@ -319,6 +319,25 @@ Test(once, a_run_of_application_replay_that_patches_code_sees_kernels_end_first)
     end();
 }
 
+/* Each has its place, whatever left it out: those of an unknown kernel, and those behind it. */
+Test(once, a_run_of_application_replay_tells_of_what_is_left_out)
+{
+    begin(&cw_inject_range, CW_REPLAY_APPLICATION);
+    share_memory();
+    fake_profiler.taken = "a launch while another process held the counters";
+    kernel(given);
+    kernel(plain);
+    kernel(plain);
+    fake_profiler.taken = NULL;
+    kernel(plain);
+    mode->finish();
+    cr_assert_eq(fake_profiler.sent_count, 4);
+    for (int i = 0; i < 4; i++)
+        cr_expect_eq(fake_profiler.sent[i].unwanted, i < 3, "launch %d", i);
+    cr_expect_eq(fake_profiler.skipped, 3);
+    end();
+}
+
 Test(once, a_launch_beside_a_kernel_that_waits_counts_for_none)
 {
     begin(&cw_inject_batch, CW_REPLAY_BATCH);

@@ -164,12 +164,12 @@ bool cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Cal
     else if (!cw_collection_turns())
         cw_collection_skip(c, why);
     if (!turn)
-        return how.may_wait;
+        return wanted;
     how.kind = cw_pass_meet(turn, cw_pass_key(id, call));
     how.ahead = cw_pass_ahead(c, turn, how.may_wait);
     if (c->running && how.ahead && cw_pass_stop(c, turn, end_pass, NULL))
         how.ahead--;
-    return !cw_once_count(c, turn, id, call, &how) && how.may_wait;
+    return !cw_once_count(c, turn, id, call, &how);
 }
 
 /* Ends the range when its launch ends. False if the launch does not end in time. */

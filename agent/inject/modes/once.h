@@ -15,7 +15,7 @@
 
 /* Call it at a launch: makes the launch a range if it is wanted and can be one, and otherwise keeps it out of other
  * ranges. `why`: as in cw_launch.once. Call it only after collections of other kinds have ended. True if the launch is
- * wanted and does not count, and its kernel may wait (cw_once_may_wait). */
+ * wanted and does not count. */
 bool cw_once_enter(struct cw_collection *c, CUpti_CallbackId id, const CUpti_CallbackData *call, bool wanted,
                    const char *why);
 /* The same in two functions, for callers that choose passes themselves. cw_once_count makes the launch a range of the

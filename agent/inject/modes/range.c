@@ -433,7 +433,7 @@ static const char *why_once(const struct cw_collection *c, CUpti_CallbackId id, 
  * among those of other runs. */
 static bool has_place(const struct cw_collection *c)
 {
-    return self->replay == CW_REPLAY_APPLICATION && !c->running && !c->count && c->launches && !cw_inject->over;
+    return self->replay == CW_REPLAY_APPLICATION && !c->running && !c->count && c->context && !cw_inject->over;
 }
 
 /* Counts a launch once. False if the current collection, which would replay it, cannot be ended. A run whose only pass
@@ -452,7 +452,7 @@ static bool count_once(struct cw_collection *c, CUpti_CallbackId id, const CUpti
     const bool uncounted = cw_once_enter(c, id, call, wanted, why);
     if (uncounted && has_place(c) && cw_collection_note(c, id, call, call->symbolName))
         cw_collection_miss(c);
-    if (uncounted && !cw_stream_capture_is_under_way() &&
+    if (uncounted && cw_once_may_wait(id, call) && !cw_stream_capture_is_under_way() &&
         cw_kernel_habit(cw_inject_kernel(id, call)) == CW_KERNEL_UNKNOWN)
         see_alone(c, call);
     if (starts)

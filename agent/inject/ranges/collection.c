@@ -270,8 +270,7 @@ static bool place_images(struct cw_collection *c)
     const uint32_t count = self->plan.count, all = count + self->once.count;
     if (!c->images) {
         c->images = calloc(all, sizeof *c->images);
-        c->launches = calloc(self->at_once, sizeof *c->launches);
-        if (!c->images || !c->launches) {
+        if (!c->images) {
             cw_inject_fail_memory();
             return false;
         }
@@ -337,6 +336,11 @@ struct cw_collection *cw_collection_open(CUcontext context, uint32_t device)
     *c = (struct cw_collection){.context = context, .device = device};
     if (cw_inject->api.cuDeviceGetPCIBusId(c->pci, sizeof c->pci, (CUdevice)device) != CUDA_SUCCESS)
         c->pci[0] = 0;
+    c->launches = calloc(self->at_once, sizeof *c->launches);
+    if (!c->launches) {
+        cw_inject_fail_memory();
+        return NULL;
+    }
     /* not while a collection of another context is between start and stop */
     return cw_collection_beside(c) || (enable(c) && place_images(c)) ? c : NULL;
 }
