@@ -64,8 +64,10 @@ void cw_trace_sift_turn(bool open, uint32_t correlation)
 /* Threads that wait for a window may come in any order: the lowest number behind the close is the end. */
 static bool is_end(uint64_t launch)
 {
+    if (!self->count || self->open)
+        return false;
     const struct window *last = &self->windows[self->count - 1];
-    return self->count && !self->open && launch >= last->first && (self->ends || launch <= last->last);
+    return launch >= last->first && (self->ends || launch <= last->last);
 }
 
 void cw_trace_sift_launch(uint32_t correlation)
