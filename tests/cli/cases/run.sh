@@ -14,8 +14,8 @@ counterworks run -q --trace -o trace -- true 2>&1 | sed -n '2,3p'
 ls trace*
 echo '--- the program is the one that PATH has first, and finds PATH as it is'
 mkdir first; printf '#!/bin/sh\n[ "$PATH" = "$EXPECTED" ] && echo first in PATH\n' >first/metric-query; chmod +x first/metric-query
-(export PATH=$PWD/first:$PATH; EXPECTED=$PATH counterworks run -q --trace -o path -- metric-query | head -n 1)
-env -u PATH "$(command -v counterworks)" run -q --trace -o path -- true >/dev/null; echo "exit $?"
+(export PATH=$PWD/first:$PATH; EXPECTED=$PATH counterworks run -q --trace -o path -- metric-query 2>/dev/null | head -n 1)
+env -u PATH "$(command -v counterworks)" run -q --trace -o path -- true >/dev/null 2>&1; echo "exit $?"
 echo '--- a signal that is ignored stays ignored, as under nohup'
 for signal in HUP TERM INT QUIT; do
     (trap '' $signal; counterworks run -q --trace -o kept -- sh -c "kill -$signal \$\$; echo goes on after $signal" 2>&1 | grep -E 'goes on|killed')
