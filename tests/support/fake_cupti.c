@@ -146,6 +146,16 @@ static CUptiResult stop(CUpti_RangeProfiler_Stop_Params *p)
     return CUPTI_SUCCESS;
 }
 
+static CUptiResult push_range(CUpti_RangeProfiler_PushRange_Params *p)
+{
+    return p->pRangeProfilerObject && p->pRangeName ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult pop_range(CUpti_RangeProfiler_PopRange_Params *p)
+{
+    return p->pRangeProfilerObject ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
 static CUptiResult decode(CUpti_RangeProfiler_DecodeData_Params *p)
 {
     p->numOfRangeDropped = 0;
@@ -653,6 +663,8 @@ bool cw_cupti_load(struct cw_cupti *api, const char *path)
                              .cuptiRangeProfilerCounterDataImageInitialize = initialize_data,
                              .cuptiRangeProfilerSetConfig = set_config,
                              .cuptiRangeProfilerStart = start,
+                             .cuptiRangeProfilerPushRange = push_range,
+                             .cuptiRangeProfilerPopRange = pop_range,
                              .cuptiRangeProfilerStop = stop,
                              .cuptiRangeProfilerDecodeData = decode,
                              .cuCtxGetCurrent = current,
