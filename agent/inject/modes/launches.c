@@ -153,8 +153,8 @@ static void context_created(CUcontext context, uint32_t device)
     if (self->started)
         return;
     self->started = true;
-    review(cw_user_ranges_wanted_count(),
-           0); /* some may be open since before the first context, which has no work yet */
+    /* some may be open since before the first context, which has no work yet */
+    review(cw_user_ranges_wanted_count(), 0);
 }
 
 static void context_destroyed(CUcontext context)
