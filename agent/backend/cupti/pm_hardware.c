@@ -246,11 +246,13 @@ void cw_pm_start(void)
     cw_pm_good(result, "cuptiPmSamplingStart");
 }
 
-static void stop(void)
+/* Returns the time behind it. */
+static uint64_t stop(void)
 {
     PARAMS(CUpti_PmSampling_Stop_Params, params);
     params.pPmSamplingObject = object;
     CALL(cuptiPmSamplingStop, params);
+    return cw_now_ns();
 }
 
 /* State of an image after decoding into it again. */
@@ -544,10 +546,10 @@ void cw_pm_choose(void)
 
 /* ---- sampling --------------------------------------------------------------------------------------------------- */
 
-/* Number of samples that were due since a time and are not among those taken. */
-static uint64_t missing_since(uint64_t began_ns, uint64_t taken)
+/* Number of samples that were due in a time and are not among those taken. */
+static uint64_t missing(uint64_t began_ns, uint64_t ended_ns, uint64_t taken)
 {
-    const uint64_t due = (uint64_t)((double)(cw_now_ns() - began_ns) / cw_pm_process.sample_takes_ns);
+    const uint64_t due = (uint64_t)((double)(ended_ns - began_ns) / cw_pm_process.sample_takes_ns);
     return due > taken ? due - taken : 0;
 }
 
@@ -559,7 +561,7 @@ static bool collect_until(uint64_t end_ns, struct cw_pm_image *first)
     enum { SAMPLING, DRAINING, DRAINED } state = SAMPLING;
     const bool window = first != NULL;
     bool artificial = true, opens = window, over = false, full = false;
-    uint64_t started_ns = cw_now_ns(), taken = 0, lost = 0;
+    uint64_t started_ns = cw_now_ns(), stopped_ns = 0, taken = 0;
     while (!over) {
         struct cw_pm_image *s = first ? first : next_image();
         first = NULL;
@@ -571,8 +573,7 @@ static bool collect_until(uint64_t end_ns, struct cw_pm_image *first)
             if (state == SAMPLING)
                 wait_a_little();
             if (state == SAMPLING && is_time(end_ns)) {
-                stop();
-                lost = missing_since(started_ns, taken);
+                stopped_ns = stop();
                 state = DRAINING;
                 if (window)
                     cw_pm_tell_window(CW_WINDOW_CLOSED);
@@ -580,8 +581,7 @@ static bool collect_until(uint64_t end_ns, struct cw_pm_image *first)
             d = decode(s);
             full = full || d.overflow;
             if (state == SAMPLING && d.overflow) {
-                stop();
-                lost = missing_since(started_ns, taken);
+                stopped_ns = stop();
                 state = DRAINING;
             } else if (state == DRAINING && d.drained) {
                 state = DRAINED;
@@ -589,9 +589,9 @@ static bool collect_until(uint64_t end_ns, struct cw_pm_image *first)
         } while (state != DRAINED && !is_enough(s, &d, began));
         over = state == DRAINED && is_time(end_ns);
         taken += s->count;
-        lost = lost > s->count ? lost - s->count : 0;
         s->closes = window && over;
-        s->lost = window && over && full ? lost : 0; /* of others the gap before the next sample tells */
+        s->lost = window && over && full ? missing(started_ns, stopped_ns, taken)
+                                         : 0; /* of others the gap before the next sample tells */
         artificial = artificial && !s->count;
         opens = opens && !s->count;
         hand_over(s);
@@ -623,8 +623,7 @@ static void wait_until(uint64_t ns)
  * longer each time, and would extend the window. False if the hardware's buffer was full. */
 static bool end_window(uint64_t began_ns)
 {
-    stop();
-    const uint64_t due = missing_since(began_ns, 0);
+    const uint64_t ended_ns = stop();
     if (cw_pm_by_program(cw_pm_process.options))
         cw_pm_tell_window(CW_WINDOW_CLOSED);
     struct cw_pm_image *s = next_image();
@@ -635,7 +634,7 @@ static bool end_window(uint64_t began_ns)
         d = decode(s);
         full = full || d.overflow;
     }
-    s->lost = full && due > s->count ? due - s->count : 0;
+    s->lost = full ? missing(began_ns, ended_ns, s->count) : 0;
     hand_over(s);
     return !full;
 }

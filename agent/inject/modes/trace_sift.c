@@ -85,10 +85,10 @@ void cw_trace_sift_launch(uint32_t correlation)
 
 bool cw_trace_sift_takes(uint32_t correlation)
 {
-    const uint64_t call = whole(correlation);
-    uint32_t low = 0, high = self->count; /* windows up to `low` begin at or before the call */
     if (!atomic_load(&self->begun))
         return true;
+    const uint64_t call = whole(correlation);
+    uint32_t low = 0, high = self->count; /* windows up to `low` begin at or before the call */
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (self->windows[middle].first <= call)
