@@ -37,6 +37,7 @@ struct parse {
     size_t device_count, device_room, clocks_room, clocks_at_room, missed_count, missed_room;
     void *numbers; /* a tree of the devices' numbers */
     struct cw_range_parts parts;
+    struct cw_chunk_gaps part_places; /* where they are outside packs, as gaps */
     struct cw_pm_reading *pm;
     bool ended;          /* ENDC was read */
     bool doubts;         /* parts of the next range may be lost */
@@ -380,16 +381,47 @@ static bool is_orphan(const struct parse *p, const struct cw_chunk *chunk, size_
     return !tfind(&device, &p->numbers, cw_compare_u32);
 }
 
+static void clear_parts(struct parse *p)
+{
+    cw_range_parts_clear(&p->parts);
+    p->part_places.count = 0;
+}
+
+static struct cw_chunk_gap place_of(const struct cw_chunk *chunk)
+{
+    return (struct cw_chunk_gap){chunk->offset, chunk->offset + CW_CHUNK_HEADER_SIZE + chunk->size, 0};
+}
+
+static enum cw_status take_part(struct parse *p, const struct cw_chunk *chunk, bool *taken)
+{
+    const struct cw_chunk_gap place = place_of(chunk);
+    const enum cw_status status = cw_range_parts_take(&p->parts, chunk, taken, p->file.err);
+    return status == CW_OK && *taken && !chunk->packed ? cw_chunk_gaps_add(&p->part_places, &place, p->file.err)
+                                                       : status;
+}
+
+/* Drops the parts that were read. Chunks of other types among them were taken, and stay. */
+static enum cw_status drop_parts(struct parse *p)
+{
+    enum cw_status status = CW_OK;
+    for (size_t i = 0; i < p->part_places.count && status == CW_OK; i++)
+        status = cw_chunk_gaps_add(&p->directory->gaps, &p->part_places.items[i], p->file.err);
+    clear_parts(p);
+    return status;
+}
+
 /* Drops a range with its parts. */
 static enum cw_status drop_range(struct parse *p, const struct cw_chunk *chunk)
 {
-    const struct cw_chunk_gap gap = {p->parts.start, chunk->offset + CW_CHUNK_HEADER_SIZE + chunk->size, 0};
+    const struct cw_chunk_gap gap = place_of(chunk);
     const uint64_t place = p->parts.start;
-    cw_range_parts_clear(&p->parts);
     p->doubts = false;
-    if (chunk->packed)
+    if (chunk->packed) {
+        clear_parts(p);
         return cw_chunk_gaps_drop(&p->directory->gaps, place, p->file.err);
+    }
     p->dropped_to = gap.to;
+    CW_TRY(drop_parts(p));
     return cw_chunk_gaps_add(&p->directory->gaps, &gap, p->file.err);
 }
 
@@ -415,7 +447,7 @@ static enum cw_status add_range(struct parse *p, const struct cw_chunk *chunk)
     if (is_orphan(p, chunk, head))
         return drop_range(p, chunk);
     enum cw_status status = list_range(p, chunk, head);
-    cw_range_parts_clear(&p->parts);
+    clear_parts(p);
     return status;
 }
 
@@ -443,10 +475,9 @@ static enum cw_status take_gap(struct parse *p, const struct cw_chunk *chunk)
             if (chunk->place != chunk->offset || (p->parts.any && p->parts.start == chunk->place))
                 return CW_OK;
         }
-        if (p->parts.any && p->parts.start < chunk->offset &&
-            cw_chunk_gaps_add(gaps, &(struct cw_chunk_gap){p->parts.start, chunk->offset, 0}, p->file.err) != CW_OK)
-            return CW_ERR_NOMEM;
-        cw_range_parts_clear(&p->parts);
+        const struct cw_chunk_gap damaged = gaps->items[--gaps->count]; /* the parts are before it */
+        CW_TRY(drop_parts(p));
+        CW_TRY(cw_chunk_gaps_add(gaps, &damaged, p->file.err));
     }
     p->doubts = p->doubts &&
                 (chunk->type == CW_CHUNK_REPEATED || chunk->type == CW_CHUNK_FACTS || chunk->type == CW_CHUNK_RANGE);
@@ -457,7 +488,7 @@ static enum cw_status take_chunk(struct parse *p, const struct cw_chunk *chunk)
 {
     char text[5];
     bool taken;
-    enum cw_status status = cw_range_parts_take(&p->parts, chunk, &taken, p->file.err);
+    enum cw_status status = take_part(p, chunk, &taken);
     if (status != CW_OK || taken)
         return status;
     cw_chunk_type_text(chunk->type, text);
@@ -569,6 +600,7 @@ enum cw_status cw_counter_data_open_ranks(struct cw_counter_data *data, const st
     status = keep(&p, status);
     cw_chunk_walk_end(&p.walk);
     cw_range_parts_free(&p.parts);
+    free(p.part_places.items);
     tdestroy(p.numbers, leave);
     free(p.devices);
     free(p.clocks_at);

@@ -317,3 +317,46 @@ Test(damage, a_merge_has_the_rest)
     cw_writer_free(&out);
     cw_writer_free(&copy);
 }
+
+/* Appends chunks of the file, by their numbers. */
+static void append(struct cw_writer *out, size_t from, size_t to)
+{
+    struct cw_edit_chunk chunk;
+    for (size_t n = from; n < to && cw_edit_find(file.data, file.size, n, &chunk); n++)
+        cw_write_bytes(out, file.data + chunk.offset, 24 + chunk.size);
+}
+
+/* A device between the parts of a range that is lost is none of them, so a merge has it. */
+Test(damage, spares_a_device_among_the_parts_of_a_lost_range)
+{
+    enum { DEVICE = 3, PART, RANGE = PART + 2, SECOND = DEVICE + 1 + 3 * SECOND_DEVICE + 1 };
+    struct cw_edit_chunk chunk;
+    set_up(true, false);
+    cr_assert(cw_edit_find(file.data, file.size, SECOND, &chunk) && chunk.type == CW_CHUNK_DEVICE);
+    for (int first = 0; first < 2;
+         first++) { /* SCHM FNAM RPTS RVAL DEVC [RFCT] RNGE..., [DEVC] RVAL RFCT DEVC RNGE... */
+        struct cw_writer out, merged;
+        cw_writer_init(&out);
+        cw_writer_init(&merged);
+        cw_write_bytes(&out, file.data, 16);
+        append(&out, 0, first ? DEVICE : RANGE);
+        append(&out, first ? PART : SECOND, first ? PART + 1 : SECOND + 1);
+        append(&out, first ? DEVICE : RANGE, first ? DEVICE + 1 : SECOND);
+        append(&out, first ? PART + 1 : SECOND + 1, SIZE_MAX);
+        cr_assert(cw_edit_find(out.data, out.size, first ? PART + 1 : DEVICE, &chunk));
+        cr_assert(chunk.type == (first ? CW_CHUNK_FACTS : CW_CHUNK_DEVICE));
+        damage(out.data, &chunk, PAYLOAD);
+        const struct cw_merge_input inputs[] = {{"a", out.data, out.size}, {"b", out.data, out.size}};
+        cr_assert(cw_counter_data_read(&data, out.data, out.size, "x.cwd", arena, &err) == CW_OK, "%s", err.message);
+        const uint32_t left = first ? RANGES - 1 : RANGES - SECOND_DEVICE;
+        cr_expect(data.range_count == left && data.device_count == 1 + (uint32_t)first);
+        cr_assert(cw_merge_dense(&merged, inputs, 2, &err) == CW_OK, "%s", err.message);
+        cr_assert(cw_counter_data_read(&data, merged.data, merged.size, "x.cwd", arena, &err) == CW_OK, "%s",
+                  err.message);
+        cr_expect(data.range_count == 2 * left && data.device_count == 1 + (uint32_t)first && !data.damage.places);
+        for (uint32_t i = 0; i < data.range_count; i++)
+            expect_range(&data, i, true, true);
+        cw_writer_free(&out);
+        cw_writer_free(&merged);
+    }
+}
