@@ -117,6 +117,7 @@ static CUptiResult enable(CUpti_RangeProfiler_Enable_Params *p)
     objects[fake_profiler.objects] =
         (struct object){.enabled = true, .device = p->ctx >= FAKE_CONTEXTS_OF_SECOND_DEVICE};
     p->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)&objects[fake_profiler.objects++];
+    fake_profiler.enabled++;
     return CUPTI_SUCCESS;
 }
 
@@ -125,6 +126,7 @@ static CUptiResult disable(CUpti_RangeProfiler_Disable_Params *p)
     struct object *object = (struct object *)p->pRangeProfilerObject;
     cr_expect(!object->running);
     object->enabled = false;
+    fake_profiler.enabled--;
     return CUPTI_SUCCESS;
 }
 

@@ -42,6 +42,7 @@ struct fake_profiler {
     CUpti_ProfilerRange range;
     uint8_t scope;                     /* of the config image */
     bool once;                         /* it is the one for what is counted once, in any of its passes */
+    int enabled;                       /* profilers */
     bool alone;                        /* nothing else uses the device */
     const char *taken;                 /* why the counters are not to be had, or NULL */
     bool wanted;                       /* another process waits for them */

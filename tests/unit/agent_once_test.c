@@ -301,6 +301,23 @@ Test(once, nor_is_a_collective_before_it_was_seen_to_end)
     end();
 }
 
+/* CUPTI would patch a launch's code, and block it, also where no collection runs. */
+Test(once, no_profiler_is_enabled_when_a_launch_could_be_blocked)
+{
+    fake_patches = 1;
+    begin(&cw_inject_range, CW_REPLAY_APPLICATION);
+    share_memory();
+    kernel(plain);
+    cw_kernel_note(given, CW_KERNEL_WAITS);
+    const uint32_t number = kernel_begins(given);
+    cr_expect_eq(fake_profiler.enabled, 0);
+    kernel_ends(given, number);
+    kernel(plain);
+    cr_expect_eq(fake_profiler.enabled, 1);
+    mode->finish();
+    end();
+}
+
 /* All other kernels of such a program, too, as its streams overlap: one that ends is counted from then on. */
 Test(once, a_run_of_application_replay_that_patches_code_sees_kernels_end_first)
 {

@@ -131,8 +131,8 @@ bool cw_once_count(struct cw_collection *c, struct cw_pass_turn *turn, CUpti_Cal
     const uint64_t begin = cw_inject_now_ns(), armed_ns = c->running ? c->armed_ns : 0;
     const uint32_t let_by = c->running ? 0 : how->ahead;
     const bool blocks = how->may_wait && cw_collection_turn_patches(c, let_by);
-    if (blocks) /* a range that is only closed would block as well */
-        cw_once_end(c);
+    if (blocks && cw_once_end(c)) /* CUPTI blocks behind a closed range as well, until the profiler is disabled */
+        cw_collection_disable(c);
     c->let_by = let_by;
     const char *obstacle = blocks ? CW_WHY_WAITS : add(c, id, call);
     c->let_by = 0;

@@ -363,12 +363,12 @@ void cw_collection_release(struct cw_collection *c)
 
 static bool may_disable(const struct cw_collection *c, CUcontext context)
 {
-    return c->context == context && !c->running && !c->pending && !cw_stream_capture_is_under_way();
+    return c->object && c->context == context && !c->running && !c->pending && !cw_stream_capture_is_under_way();
 }
 
-/* Disables the profiler, if possible now. CUPTI may wait for the context's work, and that work for the program, which
+/* CUPTI may wait for the context's work, and that work for the program, which
  * goes on during this wait. */
-static void disable_at_rest(struct cw_collection *c)
+void cw_collection_disable(struct cw_collection *c)
 {
     CUcontext context = c->context;
     if (may_disable(c, context) && cw_idle_wait(context, give_way_patience_ns) && may_disable(c, context))
@@ -379,7 +379,7 @@ static void give_way_of(struct cw_collection *c)
 {
     if (c->running == CW_ARMED && cw_inject->mode->give_way && cw_inject_now_ns() - c->armed_ns > least_ns)
         cw_inject->mode->give_way(c);
-    disable_at_rest(c);
+    cw_collection_disable(c);
 }
 
 /* Does this for each enabled profiler, of one GPU or of all (NULL). */
@@ -405,7 +405,7 @@ static void give_way(const char *pci)
 void cw_collection_code_goes(void)
 {
     if (any_patches(&self->plan) || any_patches(&self->once))
-        for_enabled(NULL, disable_at_rest);
+        for_enabled(NULL, cw_collection_disable);
 }
 
 void cw_collection_close(struct cw_collection *c)

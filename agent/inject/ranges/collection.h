@@ -139,6 +139,9 @@ void cw_collection_code_goes(void);
 /* Whether CUPTI patches code in the part whose turn comes `ahead` parts later. It then blocks each launch until its
  * kernel ends, and never ends itself if that kernel waits for what the program does next. */
 bool cw_collection_turn_patches(const struct cw_collection *c, uint32_t ahead);
+/* Disables the profiler of a collection that does not run, if its context comes to rest. The next collection enables
+ * it. */
+void cw_collection_disable(struct cw_collection *c);
 /* Begins another pass; ends a pass, *more: the part has another. Each returns true on success. */
 bool cw_collection_start_pass(struct cw_collection *c);
 bool cw_collection_stop_pass(struct cw_collection *c, bool *more);
