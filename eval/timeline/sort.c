@@ -39,7 +39,7 @@ struct lane {
     size_t size;
     uint32_t count;
     struct cw_large *large;
-    char *behind; /* room for BACK items */
+    char *behind; /* room for BACK items, or for all */
 };
 
 static char *item_at(const struct lane *l, size_t index)
@@ -360,7 +360,12 @@ static bool sort_list(struct cw_timeline *t, enum cw_timeline_laned laned, void 
 enum cw_status cw_timeline_sort_items(struct cw_timeline_work *w)
 {
     struct cw_timeline *t = w->t;
-    char *behind = malloc((size_t)BACK * CW_ORDER_SIZE_MAX);
+    const uint32_t counts[] = {t->gpu_count, t->call_count, t->range_count, t->mark_count, t->wait_count};
+    uint32_t room = 1;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        room = counts[i] > room ? counts[i] : room;
+    room = room < BACK ? room : BACK;
+    char *behind = malloc((size_t)room * CW_ORDER_SIZE_MAX);
     const bool good = behind && sort_list(t, CW_LANED_GPU, t->gpu, sizeof *t->gpu, behind) &&
                       sort_list(t, CW_LANED_CALLS, t->calls, sizeof *t->calls, behind) &&
                       sort_list(t, CW_LANED_RANGES, t->ranges, sizeof *t->ranges, behind) &&
