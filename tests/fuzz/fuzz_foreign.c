@@ -1,8 +1,30 @@
 /* Files of other profilers: what is made of one is a capture that reads. */
+#include <string.h>
+
 #include "foreign/foreign.h"
 #include "image/trace_data.h"
 #include "image/counter_data.h"
+#include "metricdb/chip_load.h"
 #include "tests/fuzz/fuzz.h"
+
+enum cw_status __real_cw_chip_load(const struct cw_chip **chip, const char *data, const char *name,
+                                   struct cw_arena *arena, struct cw_error *err);
+enum cw_status __wrap_cw_chip_load(const struct cw_chip **chip, const char *data, const char *name,
+                                   struct cw_arena *arena, struct cw_error *err);
+
+/* Keeps the chip that most inputs name, which took 60 % of the time. */
+enum cw_status __wrap_cw_chip_load(const struct cw_chip **chip, const char *data, const char *name,
+                                   struct cw_arena *arena, struct cw_error *err)
+{
+    static const struct cw_chip *kept;
+    static struct cw_arena *of_kept;
+    if (strcmp(name, "GH100") != 0)
+        return __real_cw_chip_load(chip, data, name, arena, err);
+    of_kept = of_kept ? of_kept : cw_arena_create();
+    const enum cw_status status = kept ? CW_OK : __real_cw_chip_load(&kept, data, name, of_kept, err);
+    *chip = kept;
+    return status;
+}
 
 static void read_rows(const struct cw_counter_data *data, const struct cw_input *input, struct cw_arena *arena)
 {
