@@ -1,15 +1,18 @@
 #define _GNU_SOURCE
 #include "eval/compare/ranks.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/shorten.h"
 #include "eval/compare/compare.h"
 #include "eval/quantile.h"
 
@@ -69,18 +72,27 @@ const char *const cw_rank_causes[CW_CAUSE__COUNT][3] = {
     [CW_CAUSE_BYTES] = {"dram__bytes.sum", "lts__t_bytes.sum"},
 };
 
-/* Parts of names of kernels and NVTX ranges that exchange data with other ranks, in lower case and without '_', '-' and
- * spaces. */
+/* Parts of names of functions and NVTX ranges that exchange data with other ranks, in lower case and without '_', '-'
+ * and spaces; and "mpi", where a word begins with it: "MPI_Wait" and "waitMPI", but not "compile". */
 static const char *const waiting[] = {"nccl",     "rccl",      "nvshmem",  "allreduce", "reducescatter", "allgather",
-                                      "alltoall", "broadcast", "sendrecv", "barrier",   "halo",          "mpi"};
+                                      "alltoall", "broadcast", "sendrecv", "barrier",   "halo"};
 
-bool cw_rank_kernel_waits(const char *name)
+static bool begins_mpi(const char *at, const char *name)
+{
+    return strncasecmp(at, "mpi", 3) == 0 && (at == name || !isalpha((unsigned char)at[-1]) ||
+                                              (islower((unsigned char)at[-1]) && isupper((unsigned char)*at)));
+}
+
+bool cw_rank_waits(const char *name)
 {
     char plain[512];
     size_t size = 0;
-    for (; *name && size < sizeof plain - 1; name++)
-        if (!strchr("_- ", *name))
-            plain[size++] = (char)(*name >= 'A' && *name <= 'Z' ? *name + 32 : *name);
+    for (const char *at = name; *at && size < sizeof plain - 1; at++) {
+        if (begins_mpi(at, name))
+            return true;
+        if (!strchr("_- ", *at))
+            plain[size++] = (char)(*at >= 'A' && *at <= 'Z' ? *at + 32 : *at);
+    }
     plain[size] = 0;
     for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
         if (strstr(plain, waiting[i]))
@@ -302,9 +314,11 @@ static enum cw_status find_kernel(struct cw_ranks *r, const struct cw_groups *gr
     if (*index == CW_NO_GROUP || !grow(&g->kernels, &g->kernel_room, r->kernel_count, sizeof *g->kernels))
         return cw_error_nomem(err);
     struct cw_rank_kernel *k = &g->kernels[r->kernel_count++];
-    *k = (struct cw_rank_kernel){.name = cw_arena_strdup(g->arena, groups->items[group].name),
-                                 .kernel = cw_arena_strdup(g->arena, r->by == CW_BY_KERNEL ? range->kernel : ""),
-                                 .waits = cw_rank_kernel_waits(groups->items[group].name)};
+    const char *name = groups->items[group].name, *kernel = r->by == CW_BY_KERNEL ? range->kernel : "";
+    char function[CW_SHORT_SIZE]; /* template arguments and parameters do not say that a kernel waits */
+    *k = (struct cw_rank_kernel){.name = cw_arena_strdup(g->arena, name),
+                                 .kernel = cw_arena_strdup(g->arena, kernel),
+                                 .waits = cw_rank_waits(*kernel ? cw_shorten_to_family(name, function) : name)};
     memcpy(k->grid, range->grid, sizeof k->grid);
     memcpy(k->block, range->block, sizeof k->block);
     return k->name && k->kernel ? CW_OK : cw_error_nomem(err);

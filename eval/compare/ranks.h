@@ -97,7 +97,7 @@ enum cw_status cw_ranks_values(const struct cw_ranks *ranks, uint64_t row, doubl
 
 /* Finds the stragglers of sorted ranks, as the last step of cw_ranks_compare. CW_ERR_NOMEM alone. */
 enum cw_status cw_ranks_find_stragglers(struct cw_ranks *ranks, struct cw_arena *arena, struct cw_error *err);
-/* Whether a kernel, or an NVTX path, waits for other ranks, by its name. */
-bool cw_rank_kernel_waits(const char *name);
+/* Whether a function, or an NVTX path, waits for other ranks, by its name. */
+bool cw_rank_waits(const char *name);
 
 #endif

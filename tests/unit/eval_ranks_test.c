@@ -27,8 +27,8 @@ static void set_up(void)
                               .rows = row};
     for (uint32_t k = 0; k < KERNELS; k++) {
         const char *name = k ? "ncclDevKernel_AllReduce_Sum_f32_RING_LL" : "gemm";
-        kernel[k] = (struct cw_rank_kernel){
-            .name = name, .waits = cw_rank_kernel_waits(name), .first = k * RANKS, .count = RANKS};
+        kernel[k] =
+            (struct cw_rank_kernel){.name = name, .waits = cw_rank_waits(name), .first = k * RANKS, .count = RANKS};
         for (uint32_t i = 0; i < RANKS; i++)
             row[k * RANKS + i] = (struct cw_rank_row){
                 .rank = i, .kernel = k, .launches = 10, .mean = 100 + i % 3, .causes = {1.9e9, 190, 1000, 5000}};
@@ -221,10 +221,13 @@ Test(eval_ranks, kernels_that_wait_are_known_by_name)
 {
     static const char *const names[] = {"ncclDevKernel_Reduce", "rcclKernel",   "nvshmemx_put", "step 3/all-reduce",
                                         "Reduce Scatter",       "All_Gather",   "AllToAll",     "broadcast_bias",
-                                        "SEND-RECV-Z",          "wait barrier", "halo",         "MPI_Wait"};
+                                        "SEND-RECV-Z",          "wait barrier", "halo",         "MPI_Wait",
+                                        "step/mpi wait",        "waitMPI"};
+    static const char *const others[] = {"gemm", "reduce_kernel", "Torch-Compiled Region: 0/0", "COMPILE", "jumping"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        cr_expect(cw_rank_kernel_waits(names[i]), "%s", names[i]);
-    cr_expect(!cw_rank_kernel_waits("gemm") && !cw_rank_kernel_waits("reduce_kernel"));
+        cr_expect(cw_rank_waits(names[i]), "%s", names[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        cr_expect(!cw_rank_waits(others[i]), "%s", others[i]);
 }
 
 /* ---- ranks of captures ------------------------------------------------------------------------------------------- */
@@ -353,6 +356,28 @@ Test(eval_ranks, batches_are_put_together)
     cr_expect(values[0] == 4 && isnan(values[1]) && statuses[1] == CW_VALUE_NOT_COLLECTED);
     cw_ranks_finish(&ranks);
     cr_expect(!ranks.gathering && !ranks.rank_count);
+}
+
+/* Template arguments and parameters say what a kernel is made of, not that it waits. */
+Test(eval_ranks, a_kernel_waits_by_the_name_of_its_function)
+{
+    static const struct {
+        const char *kernel;
+        bool waits;
+    } cases[] = {
+        {"void cutlass::device_kernel<GemmUniversal<Shape, Sm90RowBroadcast<0>, cutlass::arch::NamedBarrier> >(P)", 0},
+        {"void moe::combine<(DispatchLayout)AllGather>(AllToAllParams)", 0},
+        {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 1},
+        {"void (anonymous namespace)::all_reduce<float>(float*)", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct fed list[] = {{"1", cases[i].kernel, 1, 1, 10, {0, 0}, CW_VALUE_OK}};
+        cr_assert(cw_ranks_begin(&ranks, CW_BY_KERNEL, &err) == CW_OK && add(list, 1, no_causes) == CW_OK);
+        cr_assert(cw_ranks_compare(&ranks, &err) == CW_OK);
+        cr_expect(ranks.kernels[0].waits == cases[i].waits, "%s", cases[i].kernel);
+        cr_expect(ranks.ranks[0].waits == (cases[i].waits ? 10 : 0));
+        cw_ranks_finish(&ranks);
+    }
 }
 
 Test(eval_ranks, kernels_of_equal_time_stay_in_their_order)
