@@ -221,6 +221,11 @@ Test(sim_trace, a_range_or_a_kernel_opens_a_window)
     cr_expect(timeline.window_count > 6 && timeline.gpu_count < all / 2);
     for (uint32_t i = 0; i < timeline.gpu_count; i++)
         cr_expect(timeline.gpu[i].in_graph || timeline.gpu[i].kind == CW_TRACE_MEMSET);
+    options.filter.range = "^NCCL@ncclAllReduce$"; /* with its domain, as lists show it */
+    must_capture();
+    cr_expect(timeline.window_count > 6 && timeline.gpu_count == timeline.window_count);
+    options.filter.range = "^ncclAllReduce$";
+    cr_expect(capture() == CW_ERR_APP);
     options.filter =
         (struct cw_filter_options){.kernels = {"AllReduce"}, .kernel_count = 1, .launch_skip = 1, .launch_count = 2};
     must_capture();

@@ -423,11 +423,24 @@ static void switch_profiler(struct cw_sim_process *p, bool start)
 
 /* ---- user ranges ------------------------------------------------------------------------------------------------ */
 
+/* Whether the filter takes a range by its name, which has the domain before it as for a real GPU. */
+static bool is_wanted(struct cw_sim_process *p, const char *domain, const char *name)
+{
+    char *full = NULL;
+    if (*domain && asprintf(&full, "%s@%s", domain, name) < 0) {
+        cw_error_nomem(&p->world->trouble);
+        return false;
+    }
+    const bool wanted = cw_filter_range(&p->filter, full ? full : name);
+    free(full);
+    return wanted;
+}
+
 /* Begins an NVTX range; domain and category "" for none, payload CW_TRACE_SIGNED_UNKNOWN for none. */
 static void open_range(struct cw_sim_process *p, bool push, const char *domain, const char *name, const char *category,
                        uint64_t payload)
 {
-    const bool wanted = cw_filter_range(&p->filter, name);
+    const bool wanted = is_wanted(p, domain, name);
     cw_sim_wait(p, 200);
     if (wanted)
         cw_trace_window_range(&p->window, true);
