@@ -247,6 +247,14 @@ static void differ_in_clocks(struct comparing *c, const struct cw_counter_data *
     }
 }
 
+/* How the program failed; "" for one that ended well, or goes on. */
+static const char *failure(const struct cw_counter_data *data, struct cw_arena *arena)
+{
+    return data->how == CW_END_SIGNALLED              ? cw_arena_printf(arena, "killed by signal %" PRIu32, data->code)
+           : data->how == CW_END_EXITED && data->code ? cw_arena_printf(arena, "exit status %" PRIu32, data->code)
+                                                      : "";
+}
+
 static enum cw_status compare_captures(const struct cw_difference **differences, uint32_t *count,
                                        const struct cw_counter_data *a, const struct cw_counter_data *b,
                                        struct cw_arena *arena, struct cw_error *err)
@@ -270,6 +278,7 @@ static enum cw_status compare_captures(const struct cw_difference **differences,
     differ(&c, "database", hash_text(x, arena), hash_text(y, arena), false);
     differ(&c, "tool", x->producer, y->producer, false);
     differ(&c, "capture", a->complete ? "complete" : "incomplete", b->complete ? "complete" : "incomplete", false);
+    differ(&c, "failure", failure(a, arena), failure(b, arena), true);
     *differences = c.list;
     *count = c.count;
     return c.enough ? CW_OK : cw_error_nomem(err);

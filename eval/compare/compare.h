@@ -38,7 +38,7 @@ struct cw_comparison {
     /* Chip, plan, database, tool and facts of the devices: "driver", "580.95", "580.159". */
     const struct cw_difference {
         const char *what, *a, *b; /* of one side alone: "" on the other */
-        bool other;               /* values cannot be compared: another chip, device, plan or filter */
+        bool other;               /* values cannot be compared: another chip, device, plan or filter, or a failure */
     } * differences;
     /* A group of each side: of one kernel and shape, in the order in which these groups began; else of one kernel with
      * another shape. By NVTX, groups of one path. The greatest change first. */

@@ -115,7 +115,7 @@ static void put_differences(const struct writing *w)
         other = other || d->other;
     }
     if (other)
-        fputs("Values may differ because of another chip, device or plan alone.\n", w->out);
+        fputs("Values may differ because of another chip, device, plan or run alone.\n", w->out);
     if (c->difference_count)
         putc('\n', w->out);
 }

@@ -629,7 +629,8 @@ Test(eval_compare, every_difference)
         {"recorded by a name", "2: m2, ...", "something else", true},
         {"database", "00000000000000000000000000000000", "00000000000000000000000000ab0000", false},
         {"tool", "test", "other", false},
-        {"capture", "complete", "incomplete", false}};
+        {"capture", "complete", "incomplete", false},
+        {"failure", "exit status 3", "killed by signal 11", true}};
     static const struct cw_pair theirs[] = {{"name", "Big"}, {"pci", "9"}, {"filter", "k"}};
     static const struct cw_gpu_clock slow[] = {{0, 1000, 500, 0}}, fast[] = {{0, 1500, 500, 0}};
     static const struct cw_gpu_clocks slow_clocks = {0, 1, slow}, fast_clocks = {0, 1, fast};
@@ -646,6 +647,8 @@ Test(eval_compare, every_difference)
     other.schema.profiler = CW_PROFILER_SASS;
     other.schema.database[13] = 0xab;
     other.complete = false;
+    data.how = CW_END_EXITED, data.code = 3;
+    other.how = CW_END_SIGNALLED, other.code = 11;
     other.device_count = 1;
     other_devices[0].attributes = theirs, other_devices[0].attribute_count = 3;
     other_ranges[2].device = 0;
@@ -666,4 +669,18 @@ Test(eval_compare, every_difference)
     }
     cr_expect_str_eq(cw_difference_side(""), "(none)");
     cr_expect_str_eq(cw_difference_side("x"), "x");
+}
+
+Test(eval_compare, a_program_that_ended_well_is_as_none)
+{
+    copy();
+    data.how = CW_END_EXITED, data.code = 0;
+    other.how = CW_END_NO_PROGRAM;
+    compare(CW_BY_KERNEL);
+    cr_expect(c.difference_count == 0);
+    data.code = 1;
+    compare(CW_BY_KERNEL);
+    cr_assert(c.difference_count == 1);
+    cr_expect_str_eq(c.differences[0].a, "exit status 1");
+    cr_expect_str_eq(c.differences[0].b, "");
 }

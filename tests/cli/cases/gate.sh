@@ -49,6 +49,13 @@ judge "incomplete" a.cwd part.cwd; reasons
 metric-config --chip GH100 -m sm__inst_executed.sum --no-native -o one.cwc
 capture-agent range -c one.cwc --kernel nothing -o none.cwd -- true 2>/dev/null
 sed 's/^device:.*/device: ""/' gate.yaml >any.yaml
+for run in well1:0 well2:0 well3:0 failed:3; do
+    capture-agent range -c one.cwc --sim-kernels 1 -o ${run%:*}.cwd -- sh -c "exit ${run#*:}" 2>/dev/null
+done
+metric-eval gate --learn well?.cwd -o well.yaml >/dev/null
+judge "a program that failed" well1.cwd failed.cwd well.yaml; reasons
+metric-eval diff well1.cwd failed.cwd 2>/dev/null | sed -n '/alike/,/alone/p'
+metric-eval gate --learn well[12].cwd failed.cwd -o failed.yaml; echo "status $?"
 judge "empty" none.cwd none.cwd any.yaml; grep -E 'no range|no value' out.txt | sed 's/^ *//'
 sed 's/sm__inst_executed.sum/dram__bytes_write.sum/' gate.yaml >other.yaml
 judge "a value that none has" a.cwd b.cwd other.yaml; reasons
