@@ -131,7 +131,10 @@ bool cw_once_count(struct cw_collection *c, struct cw_pass_turn *turn, CUpti_Cal
     const uint64_t begin = cw_inject_now_ns(), armed_ns = c->running ? c->armed_ns : 0;
     const uint32_t let_by = c->running ? 0 : how->ahead;
     const bool blocks = how->may_wait && cw_collection_turn_patches(c, let_by);
-    if (blocks && cw_once_end(c)) /* CUPTI blocks behind a closed range as well, until the profiler is disabled */
+    /* CUPTI blocks behind a closed range as well, until the profiler is disabled. The wait for the context, 0.1 s
+     * behind a kernel that waits, is wanted also where it is disabled already: a run without it hung
+     * (docs/measurements.md). */
+    if (blocks && cw_once_end(c))
         cw_collection_disable(c);
     c->let_by = let_by;
     const char *obstacle = blocks ? CW_WHY_WAITS : add(c, id, call);
