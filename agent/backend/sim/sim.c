@@ -120,6 +120,24 @@ const char *cw_sim_event(const char *line, const char *word)
     return line + n + (line[n] == ' ');
 }
 
+bool cw_sim_domain(char domain[CW_SIM_DOMAIN_SIZE], const char *line)
+{
+    const char *name = cw_sim_event(line, "domain");
+    return name && sscanf(name, "%63s", domain) == 1;
+}
+
+char *cw_sim_range_name(const char *domain, const char *name)
+{
+    char *full;
+    return asprintf(&full, "%s%s%s", domain, *domain ? "@" : "", name) < 0 ? NULL : full;
+}
+
+bool cw_sim_is_range(const char *full, const char *name)
+{
+    const size_t size = strlen(full), own = strlen(name);
+    return size >= own && strcmp(full + size - own, name) == 0 && (size == own || full[size - own - 1] == '@');
+}
+
 bool cw_sim_is_event(const char *line)
 {
     static const char *const words[] = {"launch",  "untimed", "lost",     "graph",   "copy",   "memset",   "sync",

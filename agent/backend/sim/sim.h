@@ -42,6 +42,15 @@ const struct cw_clock_log *cw_sim_clocks(void);
 /* Returns the text behind the word at the start of a line ("" for nothing), or NULL if the line starts with another
  * word. */
 const char *cw_sim_event(const char *line, const char *word);
+/* Size of the name of a range's domain. */
+#define CW_SIM_DOMAIN_SIZE 64
+/* Takes the line `domain NAME`, of the next range; false for another line. */
+bool cw_sim_domain(char domain[CW_SIM_DOMAIN_SIZE], const char *line);
+/* Returns the name of a range of a domain as on a real GPU, DOMAIN@NAME, or NAME where the domain is ""; free it. NULL:
+ * no memory. */
+char *cw_sim_range_name(const char *domain, const char *name);
+/* Whether `full` is that of a range NAME in any domain. */
+bool cw_sim_is_range(const char *full, const char *name);
 /* Whether the line is any of these events. */
 bool cw_sim_is_event(const char *line);
 

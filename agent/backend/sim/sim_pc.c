@@ -33,6 +33,7 @@ struct simulation {
     uint32_t batches;
     uint32_t launches; /* reported by the program */
     bool spoken;
+    char domain[CW_SIM_DOMAIN_SIZE]; /* of the next range */
     /* content of the next batch: */
     uint32_t function_count;
     const char *names[FUNCTIONS];
@@ -190,7 +191,7 @@ static enum cw_status write_device(struct simulation *s, struct cw_error *err)
     attributes[device.attribute_count++] = (struct cw_pair){"pci", "0000:00:00.0"};
     device.attribute_count += cw_sim_describe_rank(attributes + device.attribute_count);
     return cw_pc_describe(&device, s->options, s->arena) ? cw_collector_device(&s->out, &device, err)
-                                                               : cw_error_nomem(err);
+                                                         : cw_error_nomem(err);
 }
 
 /* ---- the program ------------------------------------------------------------------------------------------------ */
@@ -214,19 +215,20 @@ static void launch(struct simulation *s, const char *kernel)
 
 static void open_range(struct simulation *s, const char *name, bool process_wide)
 {
-    bool wanted = cw_filter_range(&s->filter, name);
-    if (cw_nesting_open(&s->nesting, 0, 0, process_wide, wanted, name))
-        return;
-    if (s->nesting.count < CW_MOST_OPEN_RANGES)
+    char *full = cw_sim_range_name(s->domain, name);
+    *s->domain = 0;
+    if (!full || (!cw_nesting_open(&s->nesting, 0, 0, process_wide, cw_filter_range(&s->filter, full), full) &&
+                  s->nesting.count < CW_MOST_OPEN_RANGES))
         cw_error_nomem(&s->trouble);
     else if (cw_nesting_warning(&s->nesting))
         fprintf(stderr, "counterworks: %s\n", cw_nesting_warning(&s->nesting));
+    free(full);
 }
 
 static void end_range(struct simulation *s, const char *name)
 {
     for (uint32_t i = 0; i < s->nesting.count; i++)
-        if (s->nesting.open[i].process_wide && strcmp(s->nesting.open[i].name, name) == 0) {
+        if (s->nesting.open[i].process_wide && cw_sim_is_range(s->nesting.open[i].name, name)) {
             cw_nesting_close(&s->nesting, s->nesting.open[i].id);
             return;
         }
@@ -249,7 +251,7 @@ static void take_line(void *user, const char *line)
         open_range(s, rest, true);
     } else if ((rest = cw_sim_event(line, "end"))) {
         end_range(s, rest);
-    } else if (!cw_sim_is_event(line)) {
+    } else if (!cw_sim_domain(s->domain, line) && !cw_sim_is_event(line)) {
         cw_error_set(&s->trouble, CW_ERR_INPUT,
                      "found the event '%.100s', expected launch, push, pop, start, end or another that sim.h lists",
                      line);

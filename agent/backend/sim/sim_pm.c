@@ -36,9 +36,9 @@ struct ranges {
     const uint32_t *gpus;
     uint32_t gpu_count, process;
     uint32_t depth; /* number of open ranges; ranges too deep for `open` are left out */
-    struct {
+    struct open_range {
         uint64_t start_ns;
-        uint32_t name; /* number of its text */
+        uint32_t domain, name; /* numbers of their texts; domain 0: none */
     } open[MOST_OPEN];
     uint32_t text_count, name_count, recorded;
     struct {
@@ -128,13 +128,16 @@ static enum cw_status turn_window(struct ranges *r, uint32_t pid, bool open, uin
 }
 
 /* Begins a range at a wall clock time; `pid` is the program's. */
-static enum cw_status push_range(struct ranges *r, uint32_t pid, const char *name, uint64_t ns, struct cw_error *err)
+static enum cw_status push_range(struct ranges *r, uint32_t pid, const char *domain, const char *name, uint64_t ns,
+                                 struct cw_error *err)
 {
     enum cw_status status = r->begun ? CW_OK : begin_process(r, pid, err);
     if (r->depth++ >= MOST_OPEN || status != CW_OK)
         return status;
-    r->open[r->depth - 1].start_ns = ns;
-    return number_of(r, name, &r->open[r->depth - 1].name, err);
+    struct open_range *range = &r->open[r->depth - 1];
+    *range = (struct open_range){.start_ns = ns};
+    status = *domain ? number_of(r, domain, &range->domain, err) : CW_OK;
+    return status == CW_OK ? number_of(r, name, &range->name, err) : status;
 }
 
 static uint64_t range_field(const struct ranges *r, enum cw_trace_field field, uint64_t end_ns)
@@ -146,6 +149,8 @@ static uint64_t range_field(const struct ranges *r, enum cw_trace_field field, u
         return end_ns;
     case CW_FIELD_NAME:
         return r->open[r->depth].name;
+    case CW_FIELD_DOMAIN:
+        return r->open[r->depth].domain;
     case CW_FIELD_TYPE:
         return 1;
     case CW_FIELD_THREAD:
@@ -205,7 +210,8 @@ struct simulation {
     struct cw_program program;
     struct cw_error trouble; /* the first error while the program ran */
     bool spoken, any;
-    uint32_t launch_device, stream; /* device and stream of the program's launches */
+    char domain[CW_SIM_DOMAIN_SIZE]; /* of the next user range */
+    uint32_t launch_device, stream;  /* device and stream of the program's launches */
     uint32_t gpu_count;
     uint32_t gpus[CW_MOST_DEVICES]; /* device numbers */
     uint64_t elsewhere;             /* launches on other GPUs */
@@ -415,12 +421,13 @@ static struct cw_kernel_launch launch_between(const struct simulation *s, uint32
 static void trace_range(struct simulation *s, const char *name, uint64_t sample, struct cw_error *err)
 {
     const uint64_t ns = CW_SIM_START_NS + time_of(s, sample);
-    if (!cw_pm_has_trace(s->options) || err->code != CW_OK)
-        return;
-    if (name)
-        push_range(&s->traced, (uint32_t)s->program.pid, name, ns, err);
-    else
+    const bool traced = cw_pm_has_trace(s->options) && err->code == CW_OK;
+    if (traced && name)
+        push_range(&s->traced, (uint32_t)s->program.pid, s->domain, name, ns, err);
+    else if (traced)
         pop_range(&s->traced, ns, err);
+    if (name)
+        *s->domain = 0;
 }
 
 /* Training, the same on all GPUs, for as long as there are samples; a launch lasts a few samples. */
@@ -464,6 +471,8 @@ static void take_training(void *user, const char *line)
         trace_range(t->s, rest, t->at, &t->s->trouble);
     else if (cw_sim_event(line, "pop"))
         trace_range(t->s, NULL, t->at, &t->s->trouble);
+    else
+        cw_sim_domain(t->s->domain, line);
 }
 
 static enum cw_status pretend_training(struct simulation *s, uint64_t samples)
@@ -510,8 +519,13 @@ static void close_window(struct simulation *s)
 static void push(struct simulation *s, const char *name)
 {
     s->depth++;
+    char *full = cw_sim_range_name(s->domain, name);
+    const bool wanted = full && s->options->filter.range && !s->wanted && cw_filter_range(&s->filter, full);
+    if (!full)
+        cw_error_nomem(&s->trouble);
+    free(full);
     trace_range(s, name, s->taken, &s->trouble);
-    if (!s->options->filter.range || s->wanted || !cw_filter_range(&s->filter, name))
+    if (!wanted)
         return;
     s->wanted = s->depth;
     if (!cw_pm_by_launch(s->options))
@@ -578,7 +592,7 @@ static void take_line(void *user, const char *line)
         launch(s, rest, false);
     else if ((rest = cw_sim_event(line, "untimed")))
         launch(s, rest, true);
-    else if (!take_range(s, line) && !cw_sim_is_event(line))
+    else if (!take_range(s, line) && !cw_sim_domain(s->domain, line) && !cw_sim_is_event(line))
         cw_error_set(&s->trouble, CW_ERR_INPUT,
                      "found the event '%.100s', expected launch, device, push, pop or another that sim.h lists", line);
 }

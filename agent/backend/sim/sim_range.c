@@ -37,12 +37,12 @@ struct simulation {
     uint32_t process, own_process, device; /* own_process: the program itself */
     uint32_t thread, stream;               /* in the process; stream 0: any */
     char process_name[256], rank[64], ranks[64], pci[32];
-    char domain[64];         /* for the next range; "": the default one */
-    char once[128];          /* why the next kernel is counted in one pass only; "": it is not */
-    char nodes[64];          /* prefix of the names of kernels in graphs */
-    uint32_t nodes_launched; /* number of nodes in the current graph */
-    uint32_t node;           /* node launched by itself, from 1; 0: none */
-    void *turns;             /* state of multiplexing: a tree of struct turns */
+    char domain[CW_SIM_DOMAIN_SIZE]; /* for the next range; "": the default one */
+    char once[128];                  /* why the next kernel is counted in one pass only; "": it is not */
+    char nodes[64];                  /* prefix of the names of kernels in graphs */
+    uint32_t nodes_launched;         /* number of nodes in the current graph */
+    uint32_t node;                   /* node launched by itself, from 1; 0: none */
+    void *turns;                     /* state of multiplexing: a tree of struct turns */
 };
 
 /* ---- ranges ----------------------------------------------------------------------------------------------------- */
@@ -349,7 +349,7 @@ static void end_range(struct simulation *s, const struct cw_open_range *range)
 static const struct cw_open_range *started(const struct simulation *s, const char *name)
 {
     for (uint32_t i = 0; i < s->nesting.count; i++)
-        if (s->nesting.open[i].process_wide && strcmp(s->nesting.open[i].name, name) == 0)
+        if (s->nesting.open[i].process_wide && cw_sim_is_range(s->nesting.open[i].name, name))
             return &s->nesting.open[i];
     return NULL;
 }
@@ -382,11 +382,11 @@ static const char *name_of_program(const struct simulation *s)
 /* Opens a range in the domain of the last event. */
 static void open_named(struct simulation *s, const char *name, bool process_wide)
 {
-    char *full = NULL;
-    if (asprintf(&full, "%s%s%s", s->domain, *s->domain ? "@" : "", name) < 0)
-        cw_error_nomem(&s->trouble);
-    else
+    char *full = cw_sim_range_name(s->domain, name);
+    if (full)
         open_range(s, full, process_wide);
+    else
+        cw_error_nomem(&s->trouble);
     *s->domain = 0;
     free(full);
 }
@@ -452,13 +452,11 @@ static void take_line(void *user, const char *line)
         s->thread = (uint32_t)strtoul(rest, NULL, 10);
     } else if (IS("stream")) {
         s->stream = (uint32_t)strtoul(rest, NULL, 10);
-    } else if (IS("domain")) {
-        (void)!sscanf(rest, "%63s", s->domain);
     } else if (IS("once")) {
         snprintf(s->once, sizeof s->once, "%s", rest);
     } else if (IS("nodes")) {
         snprintf(s->nodes, sizeof s->nodes, "%s", rest);
-    } else if (!cw_sim_is_event(line)) {
+    } else if (!cw_sim_domain(s->domain, line) && !cw_sim_is_event(line)) {
         cw_error_set(&s->trouble, CW_ERR_INPUT,
                      "found the event '%.100s', expected launch, graph, push, pop, start, end, device, process or "
                      "another that sim.h lists",

@@ -426,12 +426,10 @@ static void switch_profiler(struct cw_sim_process *p, bool start)
 /* Whether the filter takes a range by its name, which has the domain before it as for a real GPU. */
 static bool is_wanted(struct cw_sim_process *p, const char *domain, const char *name)
 {
-    char *full = NULL;
-    if (*domain && asprintf(&full, "%s@%s", domain, name) < 0) {
+    char *full = cw_sim_range_name(domain, name);
+    const bool wanted = full && cw_filter_range(&p->filter, full);
+    if (!full)
         cw_error_nomem(&p->world->trouble);
-        return false;
-    }
-    const bool wanted = cw_filter_range(&p->filter, full ? full : name);
     free(full);
     return wanted;
 }
@@ -561,7 +559,7 @@ struct simulation {
     unsigned toggles; /* number of toggles that they know of */
     struct cw_sim_process *current, *processes[MOST_PROCESSES];
     /* for the next event: */
-    char nodes[64], domain[64], category[64];
+    char nodes[64], domain[CW_SIM_DOMAIN_SIZE], category[64];
     uint64_t payload;
     double value;
 };
