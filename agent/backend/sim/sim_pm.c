@@ -27,6 +27,14 @@ static const uint64_t clock_offset = 5000000000, drift = 1000000; /* 1 in so man
 
 enum { MOST_OPEN = 64, MOST_NAMES = 256 };
 
+/* An open range. */
+struct open_range {
+    bool started, wanted; /* started: else pushed; wanted: by the filter */
+    const char *full;     /* the name with the domain */
+    uint64_t start_ns;
+    uint32_t domain, name; /* numbers of their texts; domain 0: none */
+};
+
 struct ranges {
     struct cw_trace_output out;
     struct cw_trace_beside beside;
@@ -35,11 +43,6 @@ struct ranges {
     uint64_t opened_ns, closed_ns;
     const uint32_t *gpus;
     uint32_t gpu_count, process;
-    uint32_t depth; /* number of open ranges; ranges too deep for `open` are left out */
-    struct open_range {
-        uint64_t start_ns;
-        uint32_t domain, name; /* numbers of their texts; domain 0: none */
-    } open[MOST_OPEN];
     uint32_t text_count, name_count, recorded;
     struct {
         const char *text;
@@ -68,17 +71,19 @@ static enum cw_status add_text(struct ranges *r, const char *text, uint32_t *num
     return cw_trace_output_texts(&r->out, r->process, &text, 1, err);
 }
 
-/* The first text, number 1, is the type of all ranges. */
+enum { PUSH = 1, START }; /* numbers of the first texts, the types of ranges */
+
 static enum cw_status begin_process(struct ranges *r, uint32_t pid, struct cw_error *err)
 {
     const struct cw_pair about[] = {{"program", "sim"}, {"clock", "simulated"}};
     const struct cw_trace_process process = {.pid = pid, .attribute_count = 2, .attributes = about};
-    uint32_t push;
+    uint32_t number;
     enum cw_status status = cw_trace_output_add_process(&r->out, &process, &r->process, err);
     for (uint32_t g = 0; g < r->gpu_count && status == CW_OK; g++)
         status = cw_trace_output_add_device(&r->out, r->process, &(struct cw_device){.index = r->gpus[g]}, err);
     r->begun = true;
-    return status == CW_OK ? add_text(r, "push", &push, err) : status;
+    status = status == CW_OK ? add_text(r, "push", &number, err) : status;
+    return status == CW_OK ? add_text(r, "start", &number, err) : status;
 }
 
 static enum cw_status number_of(struct ranges *r, const char *name, uint32_t *number, struct cw_error *err)
@@ -97,23 +102,24 @@ static enum cw_status number_of(struct ranges *r, const char *name, uint32_t *nu
     return status;
 }
 
-static enum cw_status add_row(struct ranges *r, enum cw_trace_kind kind,
-                              uint64_t field_of(const struct ranges *r, enum cw_trace_field field, uint64_t ns),
+typedef uint64_t row_field(const void *row, enum cw_trace_field field, uint64_t ns);
+
+static enum cw_status add_row(struct ranges *r, enum cw_trace_kind kind, row_field *field_of, const void *row,
                               uint64_t ns, struct cw_error *err)
 {
     const struct cw_trace_kind_info *info = &cw_trace_kinds[kind];
     uint64_t values[CW_TRACE_KIND_FIELDS_MAX];
     const uint64_t *columns[CW_TRACE_KIND_FIELDS_MAX];
     for (uint32_t f = 0; f < info->field_count; f++) {
-        values[f] = field_of(r, (enum cw_trace_field)info->fields[f], ns);
+        values[f] = field_of(row, (enum cw_trace_field)info->fields[f], ns);
         columns[f] = &values[f];
     }
     return cw_trace_output_rows(&r->out, r->process, kind, 1, columns, err);
 }
 
-static uint64_t window_field(const struct ranges *r, enum cw_trace_field field, uint64_t end_ns)
+static uint64_t window_field(const void *ranges, enum cw_trace_field field, uint64_t end_ns)
 {
-    return field == CW_FIELD_START ? r->opened_ns
+    return field == CW_FIELD_START ? ((const struct ranges *)ranges)->opened_ns
            : field == CW_FIELD_END ? end_ns
                                    : cw_trace_unknown(cw_trace_fields[field].type);
 }
@@ -124,35 +130,34 @@ static enum cw_status turn_window(struct ranges *r, uint32_t pid, bool open, uin
     enum cw_status status = r->begun ? CW_OK : begin_process(r, pid, err);
     r->shut = !open;
     *(open ? &r->opened_ns : &r->closed_ns) = ns;
-    return status == CW_OK && !open ? add_row(r, CW_TRACE_WINDOW, window_field, ns, err) : status;
+    return status == CW_OK && !open ? add_row(r, CW_TRACE_WINDOW, window_field, r, ns, err) : status;
 }
 
 /* Begins a range at a wall clock time; `pid` is the program's. */
-static enum cw_status push_range(struct ranges *r, uint32_t pid, const char *domain, const char *name, uint64_t ns,
-                                 struct cw_error *err)
+static enum cw_status begin_range(struct ranges *r, uint32_t pid, struct open_range *range, const char *domain,
+                                  const char *name, uint64_t ns, struct cw_error *err)
 {
     enum cw_status status = r->begun ? CW_OK : begin_process(r, pid, err);
-    if (r->depth++ >= MOST_OPEN || status != CW_OK)
-        return status;
-    struct open_range *range = &r->open[r->depth - 1];
-    *range = (struct open_range){.start_ns = ns};
-    status = *domain ? number_of(r, domain, &range->domain, err) : CW_OK;
+    range->start_ns = ns;
+    if (status == CW_OK && *domain)
+        status = number_of(r, domain, &range->domain, err);
     return status == CW_OK ? number_of(r, name, &range->name, err) : status;
 }
 
-static uint64_t range_field(const struct ranges *r, enum cw_trace_field field, uint64_t end_ns)
+static uint64_t range_field(const void *open, enum cw_trace_field field, uint64_t end_ns)
 {
+    const struct open_range *range = open;
     switch (field) {
     case CW_FIELD_START:
-        return r->open[r->depth].start_ns;
+        return range->start_ns;
     case CW_FIELD_END:
         return end_ns;
     case CW_FIELD_NAME:
-        return r->open[r->depth].name;
+        return range->name;
     case CW_FIELD_DOMAIN:
-        return r->open[r->depth].domain;
+        return range->domain;
     case CW_FIELD_TYPE:
-        return 1;
+        return range->started ? START : PUSH;
     case CW_FIELD_THREAD:
     case CW_FIELD_END_THREAD:
         return 1;
@@ -161,19 +166,18 @@ static uint64_t range_field(const struct ranges *r, enum cw_trace_field field, u
     }
 }
 
-static enum cw_status pop_range(struct ranges *r, uint64_t ns, struct cw_error *err)
+static enum cw_status end_range(struct ranges *r, const struct open_range *range, uint64_t ns, struct cw_error *err)
 {
-    if (!r->depth || --r->depth >= MOST_OPEN)
-        return CW_OK;
-    if (r->shut && r->open[r->depth].start_ns >= r->closed_ns)
+    if (!range->name || (r->shut && range->start_ns >= r->closed_ns))
         return CW_OK;
     r->recorded++;
-    return add_row(r, CW_TRACE_NVTX_RANGE, range_field, ns, err);
+    return add_row(r, CW_TRACE_NVTX_RANGE, range_field, range, ns, err);
 }
 
 /* Of the account of the ranges, whose type is the last text. */
-static uint64_t account_field(const struct ranges *r, enum cw_trace_field field, uint64_t ns)
+static uint64_t account_field(const void *ranges, enum cw_trace_field field, uint64_t ns)
 {
+    const struct ranges *r = ranges;
     return field == CW_FIELD_TIME       ? ns
            : field == CW_FIELD_TYPE     ? r->text_count
            : field == CW_FIELD_RECORDED ? r->recorded
@@ -181,16 +185,14 @@ static uint64_t account_field(const struct ranges *r, enum cw_trace_field field,
                                         : cw_trace_unknown(cw_trace_fields[field].type);
 }
 
-/* Ends all, and writes their account; ranges still open get no end. */
+/* Writes their account. */
 static enum cw_status finish_ranges(struct ranges *r, uint64_t ns, struct cw_error *err)
 {
     uint32_t type;
-    while (r->depth)
-        CW_TRY(pop_range(r, 0, err));
     if (!r->begun)
         return CW_OK;
     CW_TRY(add_text(r, cw_trace_kinds[CW_TRACE_NVTX_RANGE].name, &type, err));
-    return add_row(r, CW_TRACE_ACCOUNT, account_field, ns, err);
+    return add_row(r, CW_TRACE_ACCOUNT, account_field, r, ns, err);
 }
 
 static void close_ranges(struct ranges *r)
@@ -220,10 +222,12 @@ struct simulation {
     uint64_t period;                /* ns */
     bool cycles;                    /* the interval is in cycles of the system clock */
     struct cw_filter filter;        /* selects ranges to sample in, if it has an expression */
-    uint32_t depth, wanted;         /* depth: open ranges; wanted: depth of the first wanted one, 0: none is open */
-    uint64_t ranges, range_first;   /* wanted ranges so far; first sample of the open one */
-    uint64_t window, every;         /* samples of a window, and from one window to the next; 0: no windows */
-    uint8_t *lacks;                 /* by counter: the GPUs lack it */
+    struct open_range open[MOST_OPEN];
+    uint32_t open_count, wanted;  /* wanted: of these */
+    uint64_t beyond;              /* pushed ranges that found no room, and are open */
+    uint64_t ranges, range_first; /* wanted ranges so far; first sample of the open one */
+    uint64_t window, every;       /* samples of a window, and from one window to the next; 0: no windows */
+    uint8_t *lacks;               /* by counter: the GPUs lack it */
     const struct cw_sim_model *model;
     uint64_t start[BLOCK], end[BLOCK];
     double *rollups[CW_ROLLUP_COUNT];
@@ -418,17 +422,76 @@ static struct cw_kernel_launch launch_between(const struct simulation *s, uint32
                                      .end_ns = device_time(s, end)};
 }
 
-static void trace_range(struct simulation *s, const char *name, uint64_t sample, struct cw_error *err)
+/* ---- user ranges of the program -----------------------------------------------------------------------------------
+ */
+
+/* Opens a range in the domain of the last event, at a sample. */
+static void open_range(struct simulation *s, const char *name, bool started, uint64_t sample)
 {
-    const uint64_t ns = CW_SIM_START_NS + time_of(s, sample);
-    const bool traced = cw_pm_has_trace(s->options) && err->code == CW_OK;
-    if (traced && name)
-        push_range(&s->traced, (uint32_t)s->program.pid, s->domain, name, ns, err);
-    else if (traced)
-        pop_range(&s->traced, ns, err);
-    if (name)
-        *s->domain = 0;
+    char *full = s->open_count < MOST_OPEN ? cw_sim_range_name(s->domain, name) : NULL;
+    if (full) {
+        struct open_range *range = &s->open[s->open_count++];
+        *range = (struct open_range){.started = started,
+                                     .wanted = s->options->filter.range && cw_filter_range(&s->filter, full),
+                                     .full = cw_arena_strdup(s->arena, full)};
+        s->wanted += range->wanted;
+        if (!range->full)
+            cw_error_nomem(&s->trouble);
+        else if (cw_pm_has_trace(s->options) && s->trouble.code == CW_OK)
+            begin_range(&s->traced, (uint32_t)s->program.pid, range, s->domain, name,
+                        CW_SIM_START_NS + time_of(s, sample), &s->trouble);
+    } else if (s->open_count < MOST_OPEN) {
+        cw_error_nomem(&s->trouble);
+    } else {
+        s->beyond += !started;
+    }
+    free(full);
+    *s->domain = 0;
 }
+
+static void close_range(struct simulation *s, struct open_range *range, uint64_t ns)
+{
+    if (s->trouble.code == CW_OK)
+        end_range(&s->traced, range, ns, &s->trouble);
+    s->wanted -= range->wanted;
+    s->open_count--;
+    memmove(range, range + 1, (size_t)(s->open + s->open_count - range) * sizeof *range);
+}
+
+/* The range that a line ends, or NULL. */
+static struct open_range *find_ended(struct simulation *s, const char *line)
+{
+    const char *started = cw_sim_event(line, "end");
+    if (!started && s->beyond) {
+        s->beyond--;
+        return NULL;
+    }
+    for (uint32_t i = s->open_count; i; i--) {
+        struct open_range *range = &s->open[i - 1];
+        if (started ? range->started && cw_sim_is_range(range->full, started) : !range->started)
+            return range;
+    }
+    return NULL;
+}
+
+/* Takes an event about user ranges; false for any other event. */
+static bool take_range(struct simulation *s, const char *line, uint64_t sample)
+{
+    const char *pushed = cw_sim_event(line, "push"), *started = cw_sim_event(line, "start");
+    if (pushed || started) {
+        open_range(s, pushed ? pushed : started, started, sample);
+    } else if (cw_sim_event(line, "pop") || cw_sim_event(line, "end")) {
+        struct open_range *range = find_ended(s, line);
+        if (range)
+            close_range(s, range, CW_SIM_START_NS + time_of(s, sample));
+    } else {
+        return cw_sim_domain(s->domain, line);
+    }
+    return true;
+}
+
+/* ---- training -----------------------------------------------------------------------------------------------------
+ */
 
 /* Training, the same on all GPUs, for as long as there are samples; a launch lasts a few samples. */
 struct training {
@@ -467,12 +530,8 @@ static void take_training(void *user, const char *line)
         train_graph(t, (uint32_t)strtoul(rest, NULL, 10));
     else if ((rest = cw_sim_event(line, "stream")))
         t->s->stream = (uint32_t)strtoul(rest, NULL, 10);
-    else if ((rest = cw_sim_event(line, "push")))
-        trace_range(t->s, rest, t->at, &t->s->trouble);
-    else if (cw_sim_event(line, "pop"))
-        trace_range(t->s, NULL, t->at, &t->s->trouble);
     else
-        cw_sim_domain(t->s->domain, line);
+        take_range(t->s, line, t->at);
 }
 
 static enum cw_status pretend_training(struct simulation *s, uint64_t samples)
@@ -483,8 +542,8 @@ static enum cw_status pretend_training(struct simulation *s, uint64_t samples)
                                            .take = take_training,
                                            .user = &t,
                                            .trouble = &s->trouble});
-    for (; s->traced.depth && s->trouble.code == CW_OK; t.at++) /* enclosing ranges end later */
-        trace_range(s, NULL, t.at, &s->trouble);
+    for (; s->open_count && s->trouble.code == CW_OK; t.at++) /* enclosing ranges end later */
+        close_range(s, &s->open[s->open_count - 1], CW_SIM_START_NS + time_of(s, t.at));
     return s->trouble.code;
 }
 
@@ -516,42 +575,16 @@ static void close_window(struct simulation *s)
     turn_trace(s, false);
 }
 
-static void push(struct simulation *s, const char *name)
+/* Takes an event about user ranges, with the windows around them; false for any other event. */
+static bool take_windowed(struct simulation *s, const char *line)
 {
-    s->depth++;
-    char *full = cw_sim_range_name(s->domain, name);
-    const bool wanted = full && s->options->filter.range && !s->wanted && cw_filter_range(&s->filter, full);
-    if (!full)
-        cw_error_nomem(&s->trouble);
-    free(full);
-    trace_range(s, name, s->taken, &s->trouble);
-    if (!wanted)
-        return;
-    s->wanted = s->depth;
-    if (!cw_pm_by_launch(s->options))
-        open_window(s);
-}
-
-static void pop(struct simulation *s)
-{
-    bool last = s->wanted && s->depth == s->wanted;
-    trace_range(s, NULL, s->taken, &s->trouble);
-    if (last && !cw_pm_by_launch(s->options))
-        close_window(s);
-    s->wanted = last ? 0 : s->wanted;
-    s->depth -= s->depth > 0;
-}
-
-/* Takes an event about user ranges; false for any other event. */
-static bool take_range(struct simulation *s, const char *line)
-{
-    const char *name = cw_sim_event(line, "push");
-    if (name)
-        push(s, name);
-    else if (cw_sim_event(line, "pop"))
-        pop(s);
-    else
+    const bool before = s->wanted;
+    if (!take_range(s, line, s->taken))
         return false;
+    if (!cw_pm_by_launch(s->options) && !before && s->wanted)
+        open_window(s);
+    if (!cw_pm_by_launch(s->options) && before && !s->wanted)
+        close_window(s);
     return true;
 }
 
@@ -592,7 +625,7 @@ static void take_line(void *user, const char *line)
         launch(s, rest, false);
     else if ((rest = cw_sim_event(line, "untimed")))
         launch(s, rest, true);
-    else if (!take_range(s, line) && !cw_sim_domain(s->domain, line) && !cw_sim_is_event(line))
+    else if (!take_windowed(s, line) && !cw_sim_is_event(line))
         cw_error_set(&s->trouble, CW_ERR_INPUT,
                      "found the event '%.100s', expected launch, device, push, pop or another that sim.h lists", line);
 }
@@ -661,6 +694,11 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
         status = write_window(s, s->taken - s->taken % s->window, s->taken - 1, err);
     if (status == CW_OK && !s->spoken && o->capture.argv && pretend_training(s, total) != CW_OK)
         status = cw_error_set(err, s->trouble.code, "%s", s->trouble.message);
+    while (status == CW_OK && s->open_count) { /* a range that is still open gets no end */
+        close_range(s, &s->open[s->open_count - 1], 0);
+        status = s->trouble.code;
+        *err = s->trouble;
+    }
     if (status == CW_OK)
         status = finish_ranges(&s->traced, CW_SIM_START_NS + time_of(s, s->taken), err);
     if (status == CW_OK)

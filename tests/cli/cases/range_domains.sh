@@ -1,4 +1,4 @@
-# a range of a domain is DOMAIN@NAME in every way to collect; simulated samples have no ranges that are started and ended
+# a range of a domain is DOMAIN@NAME in every way to collect
 cat >program.sh <<'END'
 exec >"$COUNTERWORKS_SIM"
 printf '%s\n' 'domain NCCL collective' 'push reduce' 'launch first' 'pop' 'push reduce' 'launch second' 'pop' \
@@ -10,7 +10,6 @@ tried() { # COMMAND WORDS-OF-IT...: by each expression, what was captured, or wh
     local command=$1 expression
     shift
     for expression in '^NCCL@reduce$' '^reduce$' '^NCCL@whole$' '^whole$'; do
-        [[ $command$expression != pm*whole* ]] || continue
         rm -f a.cwd
         capture-agent "$command" "$@" --range "$expression" -q -o a.cwd -- sh program.sh >told 2>&1
         echo "$command $expression: $(listed "$command") $(tail -n 1 told)"
