@@ -422,8 +422,7 @@ static struct cw_kernel_launch launch_between(const struct simulation *s, uint32
                                      .end_ns = device_time(s, end)};
 }
 
-/* ---- user ranges of the program -----------------------------------------------------------------------------------
- */
+/* ---- user ranges of the program ---------------------------------------------------------------------------------- */
 
 /* Opens a range in the domain of the last event, at a sample. */
 static void open_range(struct simulation *s, const char *name, bool started, uint64_t sample)
@@ -490,8 +489,7 @@ static bool take_range(struct simulation *s, const char *line, uint64_t sample)
     return true;
 }
 
-/* ---- training -----------------------------------------------------------------------------------------------------
- */
+/* ---- training ---------------------------------------------------------------------------------------------------- */
 
 /* Training, the same on all GPUs, for as long as there are samples; a launch lasts a few samples. */
 struct training {
@@ -696,8 +694,8 @@ static enum cw_status take_all(struct simulation *s, struct cw_error *err)
         status = cw_error_set(err, s->trouble.code, "%s", s->trouble.message);
     while (status == CW_OK && s->open_count) { /* a range that is still open gets no end */
         close_range(s, &s->open[s->open_count - 1], 0);
-        status = s->trouble.code;
-        *err = s->trouble;
+        if ((status = s->trouble.code) != CW_OK)
+            *err = s->trouble;
     }
     if (status == CW_OK)
         status = finish_ranges(&s->traced, CW_SIM_START_NS + time_of(s, s->taken), err);
