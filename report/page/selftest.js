@@ -11,6 +11,12 @@ async function selftest() {
 
   check("units are as people write them", ["registers/threads", "bytes/blocks", "gpc_cycles", "dram_cycles/s", "instructions/gpc_cycles", "l2_sectors", "bytes/s", "1/s"]
     .map(unitText).join() === "registers/thread,B/block,cycles,Hz,instructions/cycle,sectors,B/s,1/s");
+  const sorted = table => {
+    table.querySelector("thead button").click();
+    return [...table.querySelectorAll("tbody tr")].map(r => r.lastChild.textContent).join();
+  };
+  check("rows without a number sort last", sorted(traceTable({title: "", columns: ["wall", "name"], rows: [[["2 ns", 2], ["a"]], [["-", null], ["b"]], [["7 ns", 7], ["c"]]]})) === "c,a,b");
+  check("numbers in texts sort as numbers", sorted(sortableTable({label: "", rows: ["f.cu:100", "f.cu:9", "f.cu:10"], columns: [{title: "Line", value: line => line}], sorted: -1})) === "f.cu:9,f.cu:10,f.cu:100");
   await go("overview");
   check("the title is the capture's name", byId("title").textContent === data.title);
   for (const tab of tabs) {

@@ -286,7 +286,7 @@ function sortableTable({columns, rows, label, open, search, sorted, first}) {
     const c = columns[state.column], x = c.value(a), y = c.value(b);
     const unknown = v => v === null || v === undefined || Number.isNaN(v);
     if (unknown(x) || unknown(y)) return unknown(x) - unknown(y);
-    const order = typeof x === "string" ? x.localeCompare(y) : x - y;
+    const order = typeof x === "string" ? x.localeCompare(y, undefined, {numeric: true}) : x - y;
     return state.down ? -order : order;
   }
 
