@@ -12,6 +12,7 @@ needs it: tests without the fixture need no library."""
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING, Any, Iterator, Optional
 
 import pytest
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("counterworks")
-    group.addoption("--counterworks-gate", metavar="RULES.yaml", help="fail tests whose captures are worse than the base")
-    group.addoption("--counterworks-base", metavar="RUN.cwd", help="the capture to compare with")
+    group.addoption("--counterworks-gate", metavar="RULES.yaml", type=os.path.abspath,  # a test may change the folder
+                    help="fail tests whose captures are worse than the base")
+    group.addoption("--counterworks-base", metavar="RUN.cwd", type=os.path.abspath, help="the capture to compare with")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -48,11 +48,16 @@ def test_the_gate_fails_a_test(project, monkeypatch):
                                  "    worse        smsp__inst_executed.sum"])
 
 
+def test_the_gate_finds_its_files_from_another_folder(project):
+    project.makepyfile(TEST.replace("(counterworks):", "(counterworks, monkeypatch, tmp_path):\n    monkeypatch.chdir(tmp_path)"))
+    project.runpytest("--counterworks-gate", "gate.yaml", "--counterworks-base", "base.cwd").assert_outcomes(passed=1)
+
+
 def test_mistakes(project):
     project.runpytest("--counterworks-gate", "gate.yaml").stderr.fnmatch_lines(["ERROR: found one of *expected both*"])
     result = project.runpytest("--counterworks-gate", "gate.yaml", "--counterworks-base", "none.cwd")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*FileError: none.cwd: cannot open*"])
+    result.stdout.fnmatch_lines(["*FileError: */none.cwd: cannot open*"])
 
 
 def test_other_tests_need_no_library(pytester):
