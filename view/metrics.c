@@ -27,6 +27,9 @@ void cw_tell_incomplete(const struct counterworks_capture *capture, struct cw_no
     const bool samples = d->schema.profiler == CW_PROFILER_PM;
     const uint32_t count = samples ? d->pm.sample_count : d->range_count;
     struct cw_writer line;
+    if (d->complete && d->dropped && d->schema.profiler == CW_PROFILER_RANGE)
+        cw_notice(to, "%s: %" PRIu64 " %s not collected", capture->name, d->dropped,
+                  d->dropped == 1 ? "launch or range was" : "launches or ranges were");
     if (d->complete)
         return;
     cw_writer_init(&line);

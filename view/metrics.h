@@ -30,7 +30,8 @@ enum cw_status cw_view_evaluate_names(struct cw_result *result, const struct cw_
 enum cw_status cw_view_select_names(struct cw_result *result, const struct cw_view_input *in, const char *const *names,
                                     size_t count);
 
-/* Adds a notice about an incomplete capture: its damage, and how many rows are whole. */
+/* Adds a notice about an incomplete capture: its damage, and how many rows are whole; or about launches that a complete
+ * one lacks. */
 void cw_tell_incomplete(const struct counterworks_capture *capture, struct cw_notices *notices);
 
 /* Whether a name is among `names`. */

@@ -18,6 +18,9 @@ for runs in "all few" "few all" "first later" "all lost" "lost lost"; do
     head -n 3 judged
 done
 metric-eval gate --learn all.cwd few.cwd all_2.cwd -o other.yaml
+for command in table advise "diff all.cwd" "export --format prometheus"; do
+    counterworks $command lost.cwd 2>&1 >/dev/null | grep collected
+done
 
 captures=$SOURCE/data/captures
 rules() { # LIMITS-OF-TIME
