@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import functools
 import inspect
+import weakref
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional
 
 import numpy as np
@@ -76,22 +79,36 @@ class Profile:
         functools.update_wrapper(self, function)
         self._function, self._metrics, self._options = function, metrics, options
         self._configs = [((), {})] if configs is None else [_arguments(c) for c in configs]
-        self._made = (metrics, None if configs is None else [c or n for c, n in self._configs], repeat, warmup, options)
-        signature = inspect.signature(function)
-        is_method = next(iter(signature.parameters), "") == "self"  # bound later
-        self._named = [] if is_method else [signature.bind(*words, **named).arguments for words, named in self._configs]
         self._repeat, self._warmup = repeat, warmup
-        self.capture: Optional[Session] = None
+        self._kept: dict[str, Session] = {}
+        self._objects: dict[int, dict] = {}
+        if next(iter(inspect.signature(function).parameters), "") != "self":  # a method is bound later
+            self._named()
+
+    def _named(self) -> list[dict]:
+        """The arguments of each configuration, by name."""
+        signature = inspect.signature(self._function)
+        return [signature.bind(*words, **named).arguments for words, named in self._configs]
+
+    @property
+    def capture(self) -> Optional[Session]:
+        return self._kept.get("capture")
 
     def __call__(self, *words: Any, **named: Any) -> Any:
         return self._function(*words, **named)
 
     def __get__(self, owner: Any, _type: Any = None) -> Profile:
-        """The profile of an object's method."""
+        """The profile of an object's method, whose capture lasts as long as the object. The object itself has nothing of
+        it: a subclass may have a method of the same name."""
         if owner is None:
             return self
-        bound = Profile(self._function.__get__(owner), *self._made)
-        vars(owner)[self._function.__name__] = bound  # the next access finds it, and its capture
+        if id(owner) not in self._objects:
+            with contextlib.suppress(TypeError):  # without weak references, each access is a profile of its own
+                weakref.finalize(owner, self._objects.pop, id(owner), None).atexit = False
+                self._objects[id(owner)] = {}
+        bound = copy.copy(self)
+        bound._function = bound.__wrapped__ = self._function.__get__(owner)
+        bound._kept = self._objects.get(id(owner), {})
         return bound
 
     def run(self) -> Profile:
@@ -108,7 +125,7 @@ class Profile:
                     with c.range(_MARK.format(i)):
                         self._function(*words, **named)
             c.stop()
-        self.capture = c
+        self._kept["capture"] = c
         return self
 
     def table(self) -> pandas.DataFrame:
@@ -121,10 +138,11 @@ class Profile:
         captured = self.capture or self.run().capture
         assert captured is not None
         launches = captured.ranges().table
-        numbers = _configurations(launches["nvtx"], len(self._named))
+        configurations = self._named()
+        numbers = _configurations(launches["nvtx"], len(configurations))
         frames: list[pandas.DataFrame] = []
         units: dict[str, str] = {}
-        for i, named in enumerate(self._named):
+        for i, named in enumerate(configurations):
             mine = numbers == i
             if mine.any():
                 frame = _frame(captured, launches, mine, units)

@@ -1,6 +1,7 @@
 """Captures of the running process, with a simulated GPU."""
 
 import contextlib
+import copy
 import gc
 import json
 import os
@@ -12,6 +13,7 @@ import tempfile
 import time
 import unittest
 import warnings
+import weakref
 from types import SimpleNamespace
 from unittest import mock
 
@@ -224,6 +226,41 @@ class Profiles(unittest.TestCase):
         self.assertIs(one.step(1), one)
         self.assertEqual(one.step.table()["launches"].tolist(), [1, 2])
         self.assertTrue(one.step.capture and not other.step.capture)
+
+    def test_methods_of_one_name(self):
+        class Work:
+            @cw.profile(METRICS, [1], repeat=1, replay="kernel")
+            def step(self, n):
+                cw.pretend(f"launch base{n}")
+                return "base"
+
+        class More(Work):
+            @cw.profile(METRICS, [2], repeat=1, replay="kernel")
+            def step(self, n):
+                cw.pretend(f"launch more{n}")
+                return super().step(1) + " more"
+
+        class Other(Work):
+            def step(self, n):
+                return super().step(n) + " other"
+
+        class Slots:
+            __slots__ = ()
+            step = Work.step
+
+        more, other = More(), Other()
+        self.assertEqual([more.step(1), more.step(1)], ["base more"] * 2)
+        self.assertEqual([other.step(1), other.step(1)], ["base other"] * 2)
+        self.assertEqual(sorted(more.step.table()["group"]), ["base1", "more2"])
+        self.assertEqual(sorted(super(More, more).step.table()["group"]), ["base1"])
+        self.assertIsNot(more.step.capture, super(More, more).step.capture)
+        self.assertIsNone(copy.copy(more).step.capture)
+        self.assertEqual(vars(more), {})
+        self.assertEqual(Slots().step(1), "base")
+        gone = weakref.ref(more)
+        del more
+        gc.collect()
+        self.assertIsNone(gone())
 
     def test_a_launch_for_each_pass(self):
         @cw.profile("demo")
