@@ -15,6 +15,7 @@ _counterworks_options() {
 # _counterworks_argument TEXT OPTION: what stands after the = of an option, or nothing
 _counterworks_argument() {
     local long=$2
+    [[ $long == -* && $long != *[^A-Za-z-]* ]] || return 0
     [[ $long == --* ]] || long=$(sed -nE "s/^ +$long, (--[a-z-]+).*/\1/p" <<<"$1")
     [[ -z $long ]] || sed -nE "s/^ +(-., )?$long=([^ ]*).*/\2/p" <<<"$1"
 }
@@ -45,16 +46,21 @@ _counterworks_value() {
 }
 
 _counterworks() {
-    local command=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local help sub='' commands argument i lines
+    local command=$1 word=${COMP_WORDS[COMP_CWORD]} at=$COMP_CWORD help sub='' commands argument i lines
     local -a usage=("$command")
     local -a chip=()
-    # bash splits a word at =
-    [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
+    # bash splits a word at : and at =
+    while ((at > 1)) && [[ ${COMP_WORDS[at - 1]} == *: || ${COMP_WORDS[at]} == :* ]] &&
+        [[ ${COMP_LINE:0:COMP_POINT} == *"${COMP_WORDS[at - 1]}$word" ]]; do
+        ((at--))
+        word=${COMP_WORDS[at]}$word
+    done
+    local before=${COMP_WORDS[at - 1]}
+    [[ $before == = ]] && before=${COMP_WORDS[at - 2]}
     [[ $word == = ]] && word=
     help=$("$command" --help=all 2>/dev/null) || return 0
     commands=$(_counterworks_commands "$help")
-    for ((i = 1; i < COMP_CWORD; i++)); do
+    for ((i = 1; i < at; i++)); do
         case ${COMP_WORDS[i]} in
         --) return 0 ;;
         --chip | -c) chip=(--chip "${COMP_WORDS[i + 1 + (${#COMP_WORDS[i + 1]} == 1)]}") ;;
@@ -62,7 +68,7 @@ _counterworks() {
         esac
     done
     # a capture instead of a command
-    [[ -n $sub || ${command##*/} != counterworks || $COMP_CWORD -lt 2 ]] || sub=table
+    [[ -n $sub || ${command##*/} != counterworks || $at -lt 2 ]] || sub=table
     [[ -z $sub ]] || usage+=("$sub")
     [[ -z $sub ]] || help=$("${usage[@]}" --help=all 2>/dev/null)
     argument=$(_counterworks_argument "$help" "$before")
@@ -84,6 +90,8 @@ _counterworks() {
         lines+=$'\n'$(compgen -f -- "$word")
     fi
     mapfile -t COMPREPLY < <(grep -a . <<<"$lines")
+    # the part behind the last : is what bash replaces
+    [[ $word == *:* && $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("${COMPREPLY[@]#"${word%:*}:"}")
     # a base name is not the end of a metric's name
     [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *__* ]] && compopt -o nospace 2>/dev/null
     return 0

@@ -71,7 +71,7 @@ function __counterworks_complete
         __counterworks_value $option "$argument" "$value" | string replace -r -- '^' "$option="
         return
     end
-    if string match -q -- '-*' $before
+    if string match -qr -- '^--?[A-Za-z-]+$' $before
         set -l long $before
         string match -q -- '--*' $before; or set long (printf '%s\n' $help | sed -nE "s/^ +$before, (--[a-z-]+).*/\1/p")
         set -l argument (test -n "$long"; and printf '%s\n' $help | sed -nE "s/^ +(-., )?$long=([^ ]*).*/\2/p")

@@ -36,3 +36,22 @@ offer capture-agent range --conf
 offer capture-agent range -c my.y
 offer capture-agent range --backend s
 offer capture-agent range -- anything
+echo == a path, or an option with one, before the word
+mkdir my.d
+touch my.d/run.cwd my.d/run:1.cwd my.d/run:2.cwd :3.cwd
+offer counterworks my.d/run.cwd my.y 2>&1
+offer counterworks table -o my.d/run.csv my.y 2>&1
+offer counterworks table -o/tmp/run.csv --so 2>&1
+echo == bash splits words at : and replaces the part behind the last one alone
+typed() { # LINE WORDS-OF-IT...
+    COMP_LINE=$1 COMP_POINT=${#1}
+    shift
+    offer "$@"
+    unset COMP_LINE COMP_POINT
+}
+typed 'counterworks table my.d/run:' counterworks table my.d/run :
+typed 'counterworks table my.d/run:2' counterworks table my.d/run : 2
+typed 'counterworks table :' counterworks table :
+typed 'counterworks table --output my.d/run:1' counterworks table --output my.d/run : 1
+typed 'counterworks table --output=my.d/run:1' counterworks table --output = my.d/run : 1
+typed 'counterworks table --output : my.y' counterworks table --output : my.y

@@ -21,6 +21,8 @@ counterworks capture --k
 counterworks capture --sim-s
 capture-agent range --conf
 capture-agent range -c my.y
+capture-agent range --output=/tmp/run.cwd --conf
+capture-agent range -o my.d/run.cwd --conf
 capture-agent range -- any
 END
 } >offer.fish

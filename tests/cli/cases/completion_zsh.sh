@@ -31,6 +31,8 @@ offer counterworks capture --k
 offer counterworks capture --sim-s
 offer capture-agent range --conf
 offer capture-agent range -c my.y
+offer capture-agent range --output=/tmp/run.cwd --conf
+offer capture-agent range -o my.d/run.cwd --conf
 offer capture-agent range -- any
 END
 touch my.yaml my.txt
