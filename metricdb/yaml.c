@@ -38,7 +38,14 @@ static enum cw_status next_event(struct parse *p, yaml_event_t *event)
         yaml_mark_t mark = p->parser.problem_mark;
         if (p->parser.error == YAML_READER_ERROR)
             mark = p->parser.mark;
-        return fail_at(p, mark, p->parser.problem ? p->parser.problem : "not YAML");
+        /* the fault may be where the text or the list began that lacks its end */
+        char message[160];
+        yaml_mark_t from = p->parser.context_mark;
+        const char *problem = p->parser.problem ? p->parser.problem : "not YAML", *context = p->parser.context;
+        if (!context || from.line == mark.line)
+            return fail_at(p, mark, problem);
+        snprintf(message, sizeof message, "%s, %s from line %zu", problem, context, from.line + 1);
+        return fail_at(p, mark, message);
     }
     const unsigned char *anchor = event->type == YAML_ALIAS_EVENT            ? event->data.alias.anchor
                                   : event->type == YAML_SCALAR_EVENT         ? event->data.scalar.anchor
