@@ -135,7 +135,7 @@ static bool take_value(struct scan *s, bool kept)
 
 /* Puts a readable value in place of the kept one, which jansson refuses, and parses it. NULL where that fails as well.
  */
-static json_t *parse_repaired(struct scan *s)
+static json_t *parse_repaired(struct scan *s, json_error_t *error)
 {
     struct cw_writer repaired;
     cw_writer_init(&repaired);
@@ -144,13 +144,14 @@ static json_t *parse_repaired(struct scan *s)
         s->status = cw_error_nomem(s->err);
     cw_writer_free(&s->value);
     s->value = repaired;
-    return s->status == CW_OK ? json_loadb((const char *)s->value.data, s->value.size, JSON_DECODE_ANY, NULL) : NULL;
+    return s->status == CW_OK ? json_loadb((const char *)s->value.data, s->value.size, JSON_DECODE_ANY, error) : NULL;
 }
 
-/* Parses the kept value; NULL after a failure. */
-static json_t *parse(struct scan *s, uint64_t at)
+/* Parses the kept value; NULL after a failure. A value that is not whole is cut off, if it has no other fault: behind a
+ * quote that lacks its end, all brackets are within strings. */
+static json_t *parse(struct scan *s, uint64_t at, bool whole)
 {
-    json_error_t error;
+    json_error_t error, last = {.position = 0};
     if (s->value.size > LARGEST_VALUE) {
         s->status = cw_error_offset(s->err, CW_ERR_INPUT, s->input->name, at,
                                     "found a value of more than %d bytes, expected no more", LARGEST_VALUE);
@@ -158,8 +159,10 @@ static json_t *parse(struct scan *s, uint64_t at)
     }
     json_t *made = json_loadb((const char *)s->value.data, s->value.size, JSON_DECODE_ANY, &error);
     if (!made && json_error_code(&error) != json_error_out_of_memory)
-        made = parse_repaired(s);
-    if (!made && s->status == CW_OK)
+        made = parse_repaired(s, &last);
+    s->cut = !whole && s->status == CW_OK &&
+             (json_error_code(&last) == json_error_premature_end_of_input || (size_t)last.position >= s->value.size);
+    if (!made && s->status == CW_OK && !s->cut)
         s->status = json_error_code(&error) == json_error_out_of_memory
                         ? cw_error_nomem(s->err)
                         : cw_error_offset(s->err, CW_ERR_INPUT, s->input->name, at + (uint64_t)error.position,
@@ -328,7 +331,7 @@ static void take_member(struct scan *s, const char *key, bool behind)
         fail(s, "a value");
         return;
     }
-    json_t *value = found ? parse(s, at) : NULL;
+    json_t *value = found ? parse(s, at, true) : NULL;
     if (value)
         found->take(s, value);
     json_decref(value);
@@ -601,17 +604,20 @@ static void take_events(struct scan *s)
         const uint64_t at = s->start + s->used;
         if (c != '{') {
             fail(s, "an event, { ... }");
-        } else if (!take_value(s, wanted)) {
-            s->cut = true;
             return;
-        } else if (wanted) {
-            json_t *event = parse(s, at);
+        }
+        const bool whole = take_value(s, wanted);
+        if (wanted && s->status == CW_OK) {
+            json_t *event = parse(s, at, whole);
             if (event && s->parts & EVENTS)
                 take_event(s, event);
             else if (event)
                 note_event(s, event);
             json_decref(event);
         }
+        s->cut = s->cut || !whole;
+        if (s->cut)
+            return;
     }
 }
 

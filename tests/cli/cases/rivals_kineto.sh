@@ -51,6 +51,14 @@ file "$(kernel a 1000 1)" >end.json
 { cat end.json; printf ' \r\n\t'; } >blanks.json; rows blanks.json kernel
 cat end.json end.json | metric-eval - -q
 { cat end.json; echo garbage; } >garbage.json; metric-eval garbage.json -q
+echo == a list that lacks its end is read, one with a quote that lacks its end is not
+file "$(kernel a 1000 1)" "$(kernel b 2000 2)" "$(kernel c 3000 3)" >three.json
+for size in 560 500 480 471 440 395 370 364; do
+    head -c $size three.json >part.json
+    echo "$(tail -c 12 part.json): $(rows part.json kernel | wc -l)"
+done
+sed 's/"b"/"b/' three.json >quote.json; metric-eval quote.json -q
+sed 's/"b", /"b,\n/' three.json >line.json; metric-eval line.json -q
 sed 's/^{.*: \[/[/; s/}$//' end.json >list.json; rows list.json kernel
 cat list.json list.json >lists.json; metric-eval lists.json -q
 echo == JSON as some programs write it
