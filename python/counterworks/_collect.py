@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import weakref
 from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 
@@ -49,7 +50,7 @@ class Session(Capture):
             raise UsageError(f"found arguments {arguments!r}, expected a list of words")
         self._what, self._kind, self._replay, self._started = what, kind, replay, started
         self._arguments, self._asked_chip = list(arguments), chip
-        self._session, self._process = ffi.NULL, os.getpid()
+        self._session, self._process, self._ranges = ffi.NULL, os.getpid(), threading.local()
         self._folder = tempfile.mkdtemp(prefix="counterworks.")
         self._removed = weakref.finalize(self, _remove, self._folder, os.getpid())
         self.path = os.path.abspath(os.path.join(self._folder, "run.cwd") if path is None else path)
@@ -140,12 +141,21 @@ class Session(Capture):
 
     @contextlib.contextmanager
     def range(self, name: str) -> Iterator[None]:
-        """A block that is a range of this name, inside the ranges around it."""
-        collect_library().counterworks_collect_push(self._session, encode(name))
+        """A block that is a range of this name, inside the ranges of this thread that are open. Blocks may overlap, as
+        in tasks of asyncio: the end of the outer one begins the inner one anew."""
+        ranges = vars(self._ranges).setdefault("open", [])
+        mine = (encode(name),)
+        ranges.append(mine)
+        collect_library().counterworks_collect_push(self._session, *mine)
         try:
             yield
         finally:
-            collect_library().counterworks_collect_pop(self._session)
+            at = next(i for i, other in enumerate(ranges) if other is mine)
+            for _ in ranges[at:]:
+                collect_library().counterworks_collect_pop(self._session)
+            del ranges[at]
+            for other in ranges[at:]:
+                collect_library().counterworks_collect_push(self._session, *other)
 
     def passes(self, name: str = "step") -> Iterator[int]:
         """A loop that repeats its body, as a range of this name, until all passes are there: for replay="user", else

@@ -1,5 +1,6 @@
 """Captures of the running process, with a simulated GPU."""
 
+import asyncio
 import contextlib
 import copy
 import gc
@@ -33,6 +34,25 @@ def step(c):
 
 
 class Kinds(unittest.TestCase):
+    def test_ranges_that_overlap(self):
+        async def task(c, number, launches):
+            with c.range(f"task {number}"):
+                for launch in range(launches):
+                    await asyncio.sleep(0)
+                    cw.pretend(f"launch {'abc'[launch]}{number}")
+
+        async def both(c):
+            await asyncio.gather(task(c, 1, 1), task(c, 2, 3))
+
+        with cw.capture(METRICS, replay="kernel") as c:
+            with c.range("step"):
+                asyncio.run(both(c))
+                cw.pretend("launch last")
+        launches = c.ranges()
+        self.assertEqual(list(zip(launches["name"], launches["nvtx"])),
+                         [("a1", "step/task 1/task 2"), ("a2", "step/task 2"), ("b2", "step/task 2"),
+                          ("c2", "step/task 2"), ("last", "step")])
+
     def test_values_are_the_commands(self):
         with cw.capture(METRICS, replay="kernel") as c:
             step(c)
