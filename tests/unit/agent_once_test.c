@@ -318,6 +318,27 @@ Test(once, no_profiler_is_enabled_when_a_launch_could_be_blocked)
     end();
 }
 
+static void another_launch(void)
+{
+    kernel(plain);
+}
+
+Test(once, nor_if_another_thread_counts_a_launch_meanwhile)
+{
+    fake_patches = 1;
+    begin(&cw_inject_range, CW_REPLAY_APPLICATION);
+    share_memory();
+    kernel(plain);
+    cw_kernel_note(given, CW_KERNEL_WAITS);
+    fake_profiler.beside = another_launch;
+    const uint32_t number = kernel_begins(given);
+    cr_expect(!fake_profiler.beside && !fake_profiler.enabled);
+    kernel_ends(given, number);
+    mode->finish();
+    cr_expect_eq(fake_profiler.sent_count, 3);
+    end();
+}
+
 /* All other kernels of such a program, too, as its streams overlap: one that ends is counted from then on. */
 Test(once, a_run_of_application_replay_that_patches_code_sees_kernels_end_first)
 {

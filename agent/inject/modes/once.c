@@ -125,17 +125,27 @@ static void push(struct cw_collection *c, CUpti_CallbackId id, const CUpti_Callb
     c->inside = cw_collection_push(c, c->count);
 }
 
+/* CUPTI blocks behind a closed range as well, until the profiler is disabled. The wait for the context, 0.1 s behind a
+ * kernel that waits, is wanted also where it is disabled already: a run without it hung (docs/measurements.md).
+ * Meanwhile another thread may count a launch. */
+static void stand_aside(struct cw_collection *c)
+{
+    enum { TRIES = 3 };
+    for (int i = 0; (!i || c->running) && i < TRIES && cw_once_end(c); i++)
+        cw_collection_disable(c);
+    if (c->running && c->inside)
+        spoil(c);
+}
+
 bool cw_once_count(struct cw_collection *c, struct cw_pass_turn *turn, CUpti_CallbackId id,
                    const CUpti_CallbackData *call, const struct cw_once *how)
 {
-    const uint64_t begin = cw_inject_now_ns(), armed_ns = c->running ? c->armed_ns : 0;
+    const uint64_t begin = cw_inject_now_ns();
+    const bool blocks = how->may_wait && cw_collection_turn_patches(c, c->running ? 0 : how->ahead);
+    if (blocks)
+        stand_aside(c);
+    const uint64_t armed_ns = c->running ? c->armed_ns : 0;
     const uint32_t let_by = c->running ? 0 : how->ahead;
-    const bool blocks = how->may_wait && cw_collection_turn_patches(c, let_by);
-    /* CUPTI blocks behind a closed range as well, until the profiler is disabled. The wait for the context, 0.1 s
-     * behind a kernel that waits, is wanted also where it is disabled already: a run without it hung
-     * (docs/measurements.md). */
-    if (blocks && cw_once_end(c))
-        cw_collection_disable(c);
     c->let_by = let_by;
     const char *obstacle = blocks ? CW_WHY_WAITS : add(c, id, call);
     c->let_by = 0;

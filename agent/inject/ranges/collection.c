@@ -363,7 +363,7 @@ void cw_collection_release(struct cw_collection *c)
 
 static bool may_disable(const struct cw_collection *c, CUcontext context)
 {
-    return c->context == context && !c->running && !c->pending && !cw_stream_capture_is_under_way();
+    return context && c->context == context && !c->running && !c->pending && !cw_stream_capture_is_under_way();
 }
 
 /* CUPTI may wait for the context's work, and that work for the program, which
