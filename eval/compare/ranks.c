@@ -79,8 +79,33 @@ static const char *const waiting[] = {"nccl",     "rccl",      "nvshmem",  "allr
 
 static bool begins_mpi(const char *at, const char *name)
 {
-    return strncasecmp(at, "mpi", 3) == 0 && (at == name || !isalpha((unsigned char)at[-1]) ||
-                                              (islower((unsigned char)at[-1]) && isupper((unsigned char)*at)));
+    if (strncasecmp(at, "mpi", 3) != 0)
+        return false;
+    if (at > name && at[-1] == 'P' && *at == 'M') /* PMPI_Wait */
+        at--;
+    return at == name || !isalpha((unsigned char)at[-1]) ||
+           (islower((unsigned char)at[-1]) && isupper((unsigned char)*at));
+}
+
+/* Copies a function's name with its namespaces and classes, without template arguments and parameters: these say what a
+ * kernel is made of, not that it waits. */
+static const char *without_arguments(const char *name, char out[CW_SHORT_SIZE])
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    size_t size = 0, depth = 0;
+    for (const char *at = name; *at && size < CW_SHORT_SIZE - 1; at++) {
+        const bool hidden = strncmp(at, anonymous, sizeof anonymous - 1) == 0;
+        if (hidden)
+            at += sizeof anonymous - 2;
+        else if (*at == '(' && !depth)
+            break;
+        depth += *at == '<';
+        if (!hidden && !depth)
+            out[size++] = *at;
+        depth -= depth && *at == '>';
+    }
+    out[size] = 0;
+    return out;
 }
 
 bool cw_rank_waits(const char *name)
@@ -315,10 +340,10 @@ static enum cw_status find_kernel(struct cw_ranks *r, const struct cw_groups *gr
         return cw_error_nomem(err);
     struct cw_rank_kernel *k = &g->kernels[r->kernel_count++];
     const char *name = groups->items[group].name, *kernel = r->by == CW_BY_KERNEL ? range->kernel : "";
-    char function[CW_SHORT_SIZE]; /* template arguments and parameters do not say that a kernel waits */
+    char function[CW_SHORT_SIZE];
     *k = (struct cw_rank_kernel){.name = cw_arena_strdup(g->arena, name),
                                  .kernel = cw_arena_strdup(g->arena, kernel),
-                                 .waits = cw_rank_waits(*kernel ? cw_shorten_to_family(name, function) : name)};
+                                 .waits = cw_rank_waits(*kernel ? without_arguments(name, function) : name)};
     memcpy(k->grid, range->grid, sizeof k->grid);
     memcpy(k->block, range->block, sizeof k->block);
     return k->name && k->kernel ? CW_OK : cw_error_nomem(err);

@@ -222,7 +222,7 @@ Test(eval_ranks, kernels_that_wait_are_known_by_name)
     static const char *const names[] = {"ncclDevKernel_Reduce", "rcclKernel",   "nvshmemx_put", "step 3/all-reduce",
                                         "Reduce Scatter",       "All_Gather",   "AllToAll",     "broadcast_bias",
                                         "SEND-RECV-Z",          "wait barrier", "halo",         "MPI_Wait",
-                                        "step/mpi wait",        "waitMPI"};
+                                        "step/mpi wait",        "waitMPI",      "PMPI_Wait"};
     static const char *const others[] = {"gemm", "reduce_kernel", "Torch-Compiled Region: 0/0", "COMPILE", "jumping"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         cr_expect(cw_rank_waits(names[i]), "%s", names[i]);
@@ -369,6 +369,9 @@ Test(eval_ranks, a_kernel_waits_by_the_name_of_its_function)
         {"void moe::combine<(DispatchLayout)AllGather>(AllToAllParams)", 0},
         {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 1},
         {"void (anonymous namespace)::all_reduce<float>(float*)", 1},
+        {"void nvshmem::detail::put<int>(int*)", 1},
+        {"halo::exchange(float*)", 1},
+        {"void thrust::cuda_cub::core::_kernel_agent<HaloPack>(int)", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct fed list[] = {{"1", cases[i].kernel, 1, 1, 10, {0, 0}, CW_VALUE_OK}};
