@@ -25,7 +25,7 @@ static const uint64_t clock_offset = 5000000000, drift = 1000000; /* 1 in so man
 
 /* ---- user ranges beside the samples, as rows of a trace --------------------------------------------------------- */
 
-enum { MOST_OPEN = 64, MOST_NAMES = 256 };
+enum { MOST_OPEN = 4096, MOST_NAMES = 256 };
 
 /* An open range. */
 struct open_range {
