@@ -161,7 +161,8 @@ static json_t *parse(struct scan *s, uint64_t at, bool whole)
     if (!made && json_error_code(&error) != json_error_out_of_memory)
         made = parse_repaired(s, &last);
     s->cut = !whole && s->status == CW_OK &&
-             (json_error_code(&last) == json_error_premature_end_of_input || (size_t)last.position >= s->value.size);
+             (json_error_code(&last) == json_error_premature_end_of_input ||
+              (size_t)last.position + strlen("-Infinity") > s->value.size); /* which jansson refuses from its - on */
     if (!made && s->status == CW_OK && !s->cut)
         s->status = json_error_code(&error) == json_error_out_of_memory
                         ? cw_error_nomem(s->err)
