@@ -28,3 +28,12 @@ tried pm -c pm.cwc
 tried pc
 tried sass -m smsp__sass_inst_executed
 tried trace
+# at any depth
+{
+    echo 'exec >"$COUNTERWORKS_SIM"'
+    seq 100 | sed 's/.*/echo push level &/'
+    echo 'echo launch deep; echo pop'
+} >program.sh
+rm a.cwd
+capture-agent pm -c pm.cwc --range '^level 100$' -q -o a.cwd -- sh program.sh
+metric-eval show a.cwd | grep -E '^(windows|samples):'

@@ -57,6 +57,7 @@ for size in 560 500 480 471 440 395 370 364; do
     head -c $size three.json >part.json
     echo "$(tail -c 12 part.json): $(rows part.json kernel | wc -l)"
 done
+sed 's/3000.*/-Inf/' three.json >part.json; echo "-Inf: $(rows part.json kernel | wc -l)"
 sed 's/"b"/"b/' three.json >quote.json; metric-eval quote.json -q
 sed 's/"b", /"b,\n/' three.json >line.json; metric-eval line.json -q
 sed 's/^{.*: \[/[/; s/}$//' end.json >list.json; rows list.json kernel
