@@ -301,14 +301,19 @@ Test(once, nor_is_a_collective_before_it_was_seen_to_end)
     end();
 }
 
-/* CUPTI would patch a launch's code, and block it, also where no collection runs. */
-Test(once, no_profiler_is_enabled_when_a_launch_could_be_blocked)
+static void begin_to_patch_beside_a_kernel_that_waits(void)
 {
     fake_patches = 1;
     begin(&cw_inject_range, CW_REPLAY_APPLICATION);
     share_memory();
     kernel(plain);
     cw_kernel_note(given, CW_KERNEL_WAITS);
+}
+
+/* CUPTI would patch a launch's code, and block it, also where no collection runs. */
+Test(once, no_profiler_is_enabled_when_a_launch_could_be_blocked)
+{
+    begin_to_patch_beside_a_kernel_that_waits();
     const uint32_t number = kernel_begins(given);
     cr_expect_eq(fake_profiler.enabled, 0);
     kernel_ends(given, number);
@@ -325,11 +330,7 @@ static void another_launch(void)
 
 Test(once, nor_if_another_thread_counts_a_launch_meanwhile)
 {
-    fake_patches = 1;
-    begin(&cw_inject_range, CW_REPLAY_APPLICATION);
-    share_memory();
-    kernel(plain);
-    cw_kernel_note(given, CW_KERNEL_WAITS);
+    begin_to_patch_beside_a_kernel_that_waits();
     fake_profiler.beside = another_launch;
     const uint32_t number = kernel_begins(given);
     cr_expect(!fake_profiler.beside && !fake_profiler.enabled);
