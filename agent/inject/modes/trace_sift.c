@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/inject/modes/trace_rows.h"
+#include "base/search.h"
 
 /* Records come up to half a second late. A window takes 0.1 ms at least, also one that the agent leaves out. */
 enum { MOST = 16384 };
@@ -88,15 +89,10 @@ bool cw_trace_sift_takes(uint32_t correlation)
     if (!atomic_load(&self->begun))
         return true;
     const uint64_t call = whole(correlation);
-    uint32_t low = 0, high = self->count; /* windows up to `low` begin at or before the call */
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (self->windows[middle].first <= call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && ((low == self->count && self->ends) || call <= self->windows[low - 1].last);
+    struct cw_search s = {0, self->count}; /* windows up to `low` begin at or before the call */
+    while (s.low < s.high)
+        cw_search_narrow(&s, self->windows[cw_search_middle(&s)].first <= call);
+    return s.low && ((s.low == self->count && self->ends) || call <= self->windows[s.low - 1].last);
 }
 
 void cw_trace_sift_reset(void)
