@@ -60,6 +60,34 @@ Test(in_flight, what_was_waited_for_in_vain_is_waited_for_again_when_it_was_seen
     fake_profiler_end();
 }
 
+static void capture_ends(void)
+{
+    cw_inject->over = true;
+}
+
+/* Launches that return behind it are not counted any more. */
+Test(in_flight, a_wait_ends_with_the_capture)
+{
+    begin();
+    fake_profiler.meanwhile = capture_ends;
+    cr_expect_not(cw_in_flight_wait_for(condition, 60000000000));
+    cr_expect_eq(seconds(), 1);
+    fake_profiler_end();
+}
+
+Test(in_flight, a_wait_of_its_own_length_is_not_cut_by_one_in_vain)
+{
+    begin();
+    cr_expect_not(cw_in_flight_wait(condition));
+    cr_expect_eq(seconds(), 2);
+    cr_expect_not(cw_in_flight_wait_for(condition, 10000000000));
+    cr_expect_eq(seconds(), 12);
+    fake_profiler.meanwhile = comes_to_be;
+    cr_expect(cw_in_flight_wait_for(condition, 10000000000));
+    cr_expect_eq(seconds(), 13);
+    fake_profiler_end();
+}
+
 Test(in_flight, others_are_held_up_for_a_while)
 {
     begin();

@@ -137,6 +137,23 @@ Test(range, a_capture_waits_for_launches_and_not_for_those_behind_them)
     end();
 }
 
+static void all_ends(void)
+{
+    cw_inject->over = true;
+}
+
+/* Launches that return behind its end are not counted any more. */
+Test(range, a_launch_waits_for_no_other_behind_the_end_of_the_capture, .timeout = 20)
+{
+    begin(CW_REPLAY_APPLICATION, false);
+    fake_profiler.version = 26; /* CUDA 12.9: a range for each launch */
+    kernel_begins(other);
+    fake_profiler.meanwhile = all_ends;
+    kernel_begins(other);
+    cr_expect_null(fake_profiler.meanwhile, "it had to wait");
+    fake_profiler_end();
+}
+
 static uint32_t unnoted;
 
 static void unnoted_ends(void)

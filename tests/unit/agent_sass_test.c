@@ -826,6 +826,44 @@ Test(sass, waits_for_the_end_of_launches_before_one_that_is_left_out)
     fake_profiler_end();
 }
 
+static int waits;
+
+static void returns_late(void)
+{
+    fake_profiler.meanwhile = returns_late;
+    if (++waits == 5)
+        cw_in_flight_launch_left();
+}
+
+/* As where the driver's queue is full: other threads need the lock to return. */
+Test(sass, a_graph_waits_for_a_launch_that_returns_after_seconds, .timeout = 20)
+{
+    begin();
+    kernel("_Z3addPfi");
+    cw_in_flight_launch_entered();
+    fake_profiler.meanwhile = returns_late;
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2);
+    fake_profiler.meanwhile = NULL;
+    cr_expect(waits == 5 && disabled == 1);
+    end();
+}
+
+static void capture_ends(void)
+{
+    cw_inject->over = true;
+}
+
+Test(sass, a_graph_waits_for_no_launch_behind_the_end_of_the_capture, .timeout = 20)
+{
+    begin();
+    kernel("_Z3addPfi");
+    cw_in_flight_launch_entered();
+    fake_profiler.meanwhile = capture_ends;
+    call_begins(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2);
+    cr_expect_str_empty(fake_profiler.failure);
+    fake_profiler_end();
+}
+
 Test(sass, a_launch_that_is_left_out_does_not_wait_for_other_contexts)
 {
     filter.launch_count = 1;

@@ -53,16 +53,22 @@ static bool was_in_vain(bool (*condition)(void))
     return false;
 }
 
+bool cw_in_flight_wait_for(bool (*condition)(void), uint64_t ns)
+{
+    const uint64_t until = cw_inject_now_ns() + ns;
+    cw_in_flight_hold();
+    while (!condition() && !cw_inject->over && cw_inject_now_ns() < until)
+        cw_inject_wait();
+    cw_in_flight_release();
+    return condition();
+}
+
 bool cw_in_flight_wait(bool (*condition)(void))
 {
     cw_in_flight_look();
     if (was_in_vain(condition))
         return false;
-    cw_in_flight_hold();
-    for (uint64_t until = cw_inject_now_ns() + patience_ns; !condition() && cw_inject_now_ns() < until;)
-        cw_inject_wait();
-    cw_in_flight_release();
-    bool met = condition();
+    const bool met = cw_in_flight_wait_for(condition, patience_ns);
     if (!met && self->vain_count < CW_IN_FLIGHT_MOST_CONDITIONS && !was_in_vain(condition))
         self->vain[self->vain_count++] = (struct cw_in_vain){condition, cw_inject_now_ns()};
     return met;

@@ -31,9 +31,11 @@ void cw_in_flight_launch_left(void);
 /* Whether no launch is inside the driver: a condition to wait for. */
 bool cw_in_flight_no_launch(void);
 
-/* Waits until the condition holds, with the lock released and other threads held up; false if it does not come to hold.
- * After a failure it does not wait again until the condition was seen to hold at a call's return, or some time has
- * passed. */
+/* Waits until the condition holds, with the lock released and other threads held up; false if it does not come to hold
+ * in `ns`, or before the capture ends: then nobody counts the launches that return. */
+bool cw_in_flight_wait_for(bool (*condition)(void), uint64_t ns);
+/* The same for a usual time. After a failure it does not wait again until the condition was seen to hold at a call's
+ * return, or some time has passed. */
 bool cw_in_flight_wait(bool (*condition)(void));
 /* Called after a call's return: checks whether conditions waited for in vain hold now. */
 void cw_in_flight_look(void);

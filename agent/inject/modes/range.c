@@ -137,7 +137,7 @@ static bool take_device(struct cw_collection *c)
             return skip(c, CW_WHY_CAPTURED);
         if (other->pending && !other->open_range && self->replay != CW_REPLAY_USER && !c->waited) {
             cw_inject_wait();
-            c->waited = cw_inject_now_ns() >= until;
+            c->waited = cw_inject->over || cw_inject_now_ns() >= until;
             continue;
         }
         if (other->running && !cw_range_may_stop(other)) {
@@ -357,7 +357,7 @@ static bool make_ready(struct cw_collection *c, bool wanted)
 {
     bool one_by_one = !cw_collection_sees_launches();
     do {
-        while (one_by_one && c->pending)
+        while (one_by_one && c->pending && !cw_inject->over)
             cw_inject_wait();
         if (cw_range_may_stop(c) && (!wanted || (c->count && cw_collection_is_due(c))))
             cw_range_flush(c);

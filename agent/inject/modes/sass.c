@@ -512,12 +512,8 @@ static bool any_runs(void)
 static void pause_before(CUcontext context, const char *where)
 {
     const uint64_t from_ns = cw_inject_now_ns();
-    bool returned;
     self->pausing++;
-    do
-        returned = cw_in_flight_wait(cw_in_flight_no_launch);
-    while (!returned && cw_inject_now_ns() - from_ns < pause_patience_ns);
-    if (!returned)
+    if (!cw_in_flight_wait_for(cw_in_flight_no_launch, pause_patience_ns) && !cw_inject->over)
         cw_inject_fail(CW_ERR_DEVICE,
                        "found a launch that does not return before %s; expected SASS metrics to pause there", where);
     cw_in_flight_hold();

@@ -187,8 +187,9 @@ bool cw_collection_rests(struct cw_collection *c, uint64_t usual_ns)
 
 void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns)
 {
+    const uint64_t until = cw_inject_now_ns() + patience_ns;
     cw_in_flight_hold();
-    for (uint64_t until = cw_inject_now_ns() + patience_ns; c->pending && cw_inject_now_ns() < until;)
+    while (c->pending && !cw_inject->over && cw_inject_now_ns() < until)
         cw_inject_wait();
     cw_in_flight_release();
 }

@@ -180,7 +180,8 @@ uint64_t cw_collection_patience(const struct cw_collection *c, uint64_t usual_ns
 /* Waits within that limit for the context to come to rest, as cw_idle_wait does. Once it rests, no work of it waits for
  * the program. */
 bool cw_collection_rests(struct cw_collection *c, uint64_t usual_ns);
-/* Waits for its launches to return, for at most `patience_ns`; other threads are held up meanwhile. */
+/* Waits for its launches to return, for at most `patience_ns` and while the capture goes on; other threads are held up
+ * meanwhile. */
 void cw_collection_wait(const struct cw_collection *c, uint64_t patience_ns);
 /* Counts a launch as skipped; why: a phrase for "not collected: ". */
 void cw_collection_skip(struct cw_collection *c, const char *why);
