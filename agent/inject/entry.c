@@ -324,7 +324,7 @@ static void rest_before_capture(const struct cw_inject_mode *mode)
     const uint64_t patience_ns = 10000000000, until = cw_inject_now_ns() + patience_ns;
     bool rests = false, waited = true;
     cw_in_flight_hold();
-    while ((!rests || waited) && cw_inject_now_ns() < until) {
+    while ((!rests || waited) && !cw_inject->over && cw_inject_now_ns() < until) {
         rests = !mode->rest || mode->rest();
         waited = cw_idle_before_capture();
     }

@@ -1,10 +1,12 @@
 /* Sessions of the program's own, one after another, under a CUPTI without a GPU. The agent listens here. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/inject/inside.h"
@@ -249,6 +251,38 @@ static void run_in_a_range(void)
 Test(inside, sessions_end_in_a_range_that_is_open, .timeout = SOON)
 {
     expect_two(run_in_a_range, CW_MODE_RANGE, CW_MESSAGE_RANGES);
+}
+
+static void *begin_stream_capture(void *unused)
+{
+    const cuStreamBeginCapture_v2_params capture = {.hStream = NULL};
+    fake_cupti_call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, &capture);
+    return unused;
+}
+
+/* A thread that is inside a call of CUDA's meanwhile goes on at once. */
+static void end_while_a_thread_waits_for_a_launch(void)
+{
+    pthread_t waits;
+    fake_cupti.current = context;
+    expect(!begin());
+    fake_cupti_launch(CUPTI_API_ENTER); /* and does not return */
+    expect(pthread_create(&waits, NULL, begin_stream_capture, NULL) == 0);
+    usleep(300000); /* it waits by now, and if not, this test sees nothing */
+    counterworks_inside_close();
+    const time_t closed = time(NULL);
+    expect(pthread_join(waits, NULL) == 0 && time(NULL) - closed < 4);
+    _exit(0);
+}
+
+Test(inside, no_thread_waits_behind_the_end_of_a_session, .timeout = SOON)
+{
+    listen_to(CW_MODE_SASS, false);
+    pid_t child = cw_test_fork();
+    if (child == 0)
+        end_while_a_thread_waits_for_a_launch();
+    serve(CW_MESSAGE_SASS);
+    expect_end(child);
 }
 
 /* ---- the program's own function ---------------------------------------------------------------------------------- */
