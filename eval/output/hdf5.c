@@ -21,7 +21,7 @@ struct file {
     int reason;       /* errno of the failure, 0 if unknown */
     bool nomem;
     enum cw_status unread; /* the status of a row that could not be read; its error is set */
-    hid_t file, string, dataset_list, group_list, link_list;
+    hid_t file, string, dataset_list, group_list, link_list, transfer_list;
     /* HDF5's own handler of failures, which prints them */
     H5E_auto2_t print;
     void *print_data;
@@ -91,6 +91,10 @@ enum cw_status cw_hdf5_cannot_write(const char *path, const char *what, int reas
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
+/* Bytes that HDF5 converts at a time. It would allocate 1 MiB for each column of texts, twice, and fill it with zeros.
+ */
+enum { CONVERTED = 1 << 14 };
+
 /* Without times of modification, since they would make every file differ. */
 static void open_file(struct file *f)
 {
@@ -99,9 +103,11 @@ static void open_file(struct file *f)
     f->dataset_list = H5Pcreate(H5P_DATASET_CREATE);
     f->group_list = H5Pcreate(H5P_GROUP_CREATE);
     f->link_list = H5Pcreate(H5P_LINK_CREATE); /* "timeline/kernel" makes both groups */
+    f->transfer_list = H5Pcreate(H5P_DATASET_XFER);
     unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
     bool good = H5Tset_size(f->string, H5T_VARIABLE) >= 0 && H5Tset_cset(f->string, H5T_CSET_UTF8) >= 0 &&
                 H5Pset_create_intermediate_group(f->link_list, 1) >= 0 &&
+                H5Pset_buffer(f->transfer_list, CONVERTED, NULL, NULL) >= 0 &&
                 H5Pset_obj_track_times(creation, false) >= 0 && H5Pset_obj_track_times(f->dataset_list, false) >= 0 &&
                 H5Pset_obj_track_times(f->group_list, false) >= 0 && H5Pset_link_creation_order(creation, order) >= 0 &&
                 H5Pset_link_creation_order(f->group_list, order) >= 0;
@@ -125,6 +131,7 @@ static enum cw_status finish(struct file *f, struct cw_error *err)
     H5Pclose(f->dataset_list);
     H5Pclose(f->group_list);
     H5Pclose(f->link_list);
+    H5Pclose(f->transfer_list);
     H5Tclose(f->string);
     if (f->file >= 0) {
         take_room(f);
@@ -451,7 +458,7 @@ static void flush_sink(struct file *f, struct sink *s)
     hid_t file = H5Dget_space(s->dataset), memory = H5Screate_simple(H5Sget_simple_extent_ndims(file), sizes, NULL);
     check(f,
           H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, sizes, NULL) >= 0 &&
-              H5Dwrite(s->dataset, s->given, memory, file, H5P_DEFAULT, s->piece) >= 0,
+              H5Dwrite(s->dataset, s->given, memory, file, f->transfer_list, s->piece) >= 0,
           s->column->name);
     H5Sclose(file);
     H5Sclose(memory);
@@ -646,7 +653,8 @@ static hid_t put_manifest(struct file *f, const char *manifest)
 {
     hid_t group = create_group(f, "capture"), space = H5Screate(H5S_SCALAR);
     hid_t dataset = H5Dcreate2(group, "manifest", f->string, space, H5P_DEFAULT, f->dataset_list, H5P_DEFAULT);
-    check(f, dataset >= 0 && H5Dwrite(dataset, f->string, H5S_ALL, H5S_ALL, H5P_DEFAULT, &manifest) >= 0, "manifest");
+    check(f, dataset >= 0 && H5Dwrite(dataset, f->string, H5S_ALL, H5S_ALL, f->transfer_list, &manifest) >= 0,
+          "manifest");
     close_object(f, dataset);
     H5Sclose(space);
     return group;

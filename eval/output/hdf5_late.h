@@ -37,6 +37,7 @@ enum cw_status cw_hdf5_load(struct cw_error *err);
     X(H5Pcopy)                                                                                                         \
     X(H5Pcreate)                                                                                                       \
     X(H5Pset_alloc_time)                                                                                               \
+    X(H5Pset_buffer)                                                                                                   \
     X(H5Pset_chunk)                                                                                                    \
     X(H5Pset_create_intermediate_group)                                                                                \
     X(H5Pset_deflate)                                                                                                  \
@@ -59,6 +60,7 @@ enum cw_status cw_hdf5_load(struct cw_error *err);
 /* the variables behind H5T_NATIVE_DOUBLE and other types */
 #define CW_HDF5_IDS(X)                                                                                                 \
     X(H5P_CLS_DATASET_CREATE_ID_g)                                                                                     \
+    X(H5P_CLS_DATASET_XFER_ID_g)                                                                                       \
     X(H5P_CLS_FILE_CREATE_ID_g)                                                                                        \
     X(H5P_CLS_GROUP_CREATE_ID_g)                                                                                       \
     X(H5P_CLS_LINK_CREATE_ID_g)                                                                                        \
@@ -105,6 +107,7 @@ CW_HDF5_IDS(X)
 #define H5Pcopy cw_late_H5Pcopy
 #define H5Pcreate cw_late_H5Pcreate
 #define H5Pset_alloc_time cw_late_H5Pset_alloc_time
+#define H5Pset_buffer cw_late_H5Pset_buffer
 #define H5Pset_chunk cw_late_H5Pset_chunk
 #define H5Pset_create_intermediate_group cw_late_H5Pset_create_intermediate_group
 #define H5Pset_deflate cw_late_H5Pset_deflate
@@ -125,6 +128,7 @@ CW_HDF5_IDS(X)
 #define H5dont_atexit cw_late_H5dont_atexit
 #define H5open cw_late_H5open
 #define H5P_CLS_DATASET_CREATE_ID_g (*cw_late_H5P_CLS_DATASET_CREATE_ID_g)
+#define H5P_CLS_DATASET_XFER_ID_g (*cw_late_H5P_CLS_DATASET_XFER_ID_g)
 #define H5P_CLS_FILE_CREATE_ID_g (*cw_late_H5P_CLS_FILE_CREATE_ID_g)
 #define H5P_CLS_GROUP_CREATE_ID_g (*cw_late_H5P_CLS_GROUP_CREATE_ID_g)
 #define H5P_CLS_LINK_CREATE_ID_g (*cw_late_H5P_CLS_LINK_CREATE_ID_g)
