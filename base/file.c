@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/now.h"
+
 bool cw_file_is_standard(const char *path)
 {
     return strcmp(path, "-") == 0;
@@ -160,9 +162,21 @@ enum cw_status cw_file_may_replace(const char *path, const struct cw_file_kind *
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
+static bool is_pipe(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* A reader that was started beside us may come later: `sort <pipe & metric-eval ... --csv pipe`. */
 int cw_file_open_write(const char *path, int flags)
 {
-    int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0666);
+    enum { PATIENCE_MS = 5000, PAUSE_US = 10000 };
+    const uint64_t until = cw_now_ms() + PATIENCE_MS;
+    int fd;
+    while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags, 0666)) < 0 && errno == ENXIO &&
+           is_pipe(path) && cw_now_ms() < until)
+        usleep(PAUSE_US);
     if (fd >= 0)
         fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
     return fd;
@@ -170,10 +184,8 @@ int cw_file_open_write(const char *path, int flags)
 
 enum cw_status cw_file_cannot_open(const char *path, int reason, struct cw_error *err)
 {
-    struct stat st;
-    bool pipe = reason == ENXIO && stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
     return cw_error_set(err, CW_ERR_IO, "%s: cannot open: %s", path,
-                        pipe ? "nobody reads this pipe" : strerror(reason));
+                        reason == ENXIO && is_pipe(path) ? "nobody reads this pipe" : strerror(reason));
 }
 
 /* A stream that failed before it was flushed keeps no reason: errno is 0 then. */

@@ -50,8 +50,8 @@ enum cw_status cw_file_may_replace(const char *path, const struct cw_file_kind *
 /* Whether the bytes that `fd` reads next begin as a file of the kind does. */
 bool cw_file_is_kind(int fd, const struct cw_file_kind *kind);
 
-/* Opens `path` for writing, with further flags of open(2). Never waits: ENXIO for a pipe without a reader. -1 after a
- * failure, with errno. */
+/* Opens `path` for writing, with further flags of open(2). A pipe without a reader is waited for, and ENXIO after five
+ * seconds. -1 after a failure, with errno. */
 int cw_file_open_write(const char *path, int flags);
 /* Records why the path cannot be opened, from an errno value. */
 enum cw_status cw_file_cannot_open(const char *path, int reason, struct cw_error *err);

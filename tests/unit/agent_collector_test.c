@@ -162,7 +162,7 @@ Test(agent_collector, a_link_is_followed_to_a_capture_alone)
     cr_expect(access(other, F_OK) != 0);
 }
 
-Test(agent_collector, a_pipe_that_nobody_reads_is_an_error_at_once, .timeout = 100)
+Test(agent_collector, a_pipe_that_nobody_reads_is_an_error, .timeout = 100)
 {
     cr_assert(mkfifo(path, 0600) == 0);
     expect_refused(CW_ERR_IO, "run.cwd: cannot open: nobody reads this pipe");

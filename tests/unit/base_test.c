@@ -656,12 +656,28 @@ Test(file, what_is_no_file_need_not_be_kept)
     cr_expect(cw_file_write("/dev/full", "a", 1, NULL) == CW_ERR_IO);
 }
 
-Test(file, a_pipe_that_nobody_reads_is_an_error_at_once, .timeout = 100)
+Test(file, a_pipe_that_nobody_reads_is_an_error, .timeout = 100)
 {
     struct cw_error err = CW_ERROR_INIT;
     cr_assert(mkfifo(path, 0600) == 0);
     cr_expect(cw_file_write(path, "a", 1, &err) == CW_ERR_IO);
     cr_expect(strstr(err.message, "file: cannot open: nobody reads this pipe"), "%s", err.message);
+}
+
+Test(file, a_pipe_has_its_reader_later, .timeout = 100)
+{
+    struct cw_error err = CW_ERROR_INIT;
+    char got[4] = "";
+    int status = -1;
+    cr_assert(mkfifo(path, 0600) == 0);
+    const pid_t child = cw_test_fork();
+    if (child == 0) {
+        usleep(200000);
+        const int fd = open(path, O_RDONLY);
+        _exit(read(fd, got, sizeof got) == 3 && strcmp(got, "abc") == 0 ? 0 : 1);
+    }
+    cr_expect(cw_file_write(path, "abc", 3, &err) == CW_OK, "%s", err.message);
+    cr_expect(waitpid(child, &status, 0) == child && status == 0);
 }
 
 Test(file, a_pipe_is_read_to_its_end)
