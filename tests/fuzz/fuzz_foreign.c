@@ -22,8 +22,9 @@ static struct {
     const char *name, *path, *spelling;
     const struct cw_chip *chip; /* NULL: is not loaded yet */
 } kept[64];
-enum { MOST_KEPT = sizeof kept / sizeof *kept };
+enum { MOST_KEPT = sizeof kept / sizeof *kept, MOST_LOADED = 8 /* of 30 MB each */ };
 static struct cw_arena *of_kept;
+static int loaded;
 
 /* Place of the name, or where it may be kept, or MOST_KEPT. */
 static size_t place_of(const char *name)
@@ -35,12 +36,12 @@ static size_t place_of(const char *name)
     return at;
 }
 
-static enum cw_status keep(size_t at, const char *data, const char *name, struct cw_error *err)
+static enum cw_status keep(size_t at, const char *data, const char *name, struct cw_arena *arena, struct cw_error *err)
 {
     const char *path, *spelling;
-    CW_TRY(__real_cw_chip_file_find(&path, &spelling, data, name, of_kept, err));
-    kept[at].path = path;
-    kept[at].spelling = spelling;
+    CW_TRY(__real_cw_chip_file_find(&path, &spelling, data, name, arena, err));
+    kept[at].path = cw_arena_strdup(of_kept, path);
+    kept[at].spelling = cw_arena_strdup(of_kept, spelling);
     kept[at].name = cw_arena_strdup(of_kept, name);
     return CW_OK;
 }
@@ -52,7 +53,7 @@ enum cw_status __wrap_cw_chip_file_find(const char **path, const char **spelling
     if (at == MOST_KEPT)
         return __real_cw_chip_file_find(path, spelling, data, name, arena, err);
     if (!kept[at].name)
-        CW_TRY(keep(at, data, name, err));
+        CW_TRY(keep(at, data, name, arena, err));
     *path = kept[at].path;
     *spelling = kept[at].spelling;
     return CW_OK;
@@ -62,11 +63,13 @@ enum cw_status __wrap_cw_chip_load(const struct cw_chip **chip, const char *data
                                    struct cw_arena *arena, struct cw_error *err)
 {
     const size_t at = place_of(name);
-    if (at == MOST_KEPT)
+    if (at == MOST_KEPT || (!kept[at].chip && loaded == MOST_LOADED))
         return __real_cw_chip_load(chip, data, name, arena, err);
     if (!kept[at].name)
-        CW_TRY(keep(at, data, name, err));
-    const enum cw_status status = kept[at].chip ? CW_OK : __real_cw_chip_load(&kept[at].chip, data, name, of_kept, err);
+        CW_TRY(keep(at, data, name, arena, err));
+    const bool first = !kept[at].chip;
+    const enum cw_status status = first ? __real_cw_chip_load(&kept[at].chip, data, name, of_kept, err) : CW_OK;
+    loaded += first && status == CW_OK;
     *chip = kept[at].chip;
     return status;
 }
