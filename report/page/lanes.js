@@ -65,7 +65,7 @@ function paintBox(p, level, i, x1, x2, y, height) {
 function paintLevel(p, level, y, height) {
   const {view, trace} = p, kinds = p.inks.palette.length, cover = p.cover.fill(0);
   let any = false;
-  for (let i = firstAfter(level, view.from); i < level.length && level.start[i] <= view.to; i++) {
+  for (const i of itemsIn(level, view.from, view.to)) {
     const x1 = view.at(level.start[i]), x2 = view.at(level.end[i]);
     if (x2 - x1 >= 1.5) {
       paintBox(p, level, i, Math.max(x1, view.left - 1), Math.min(x2, view.right + 1), y, height);

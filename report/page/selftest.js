@@ -162,6 +162,9 @@ async function testTrace(trace, check, go) {
   check(`${name}: the names have all events`, sum(trace.whats, w => w.count) === trace.events);
   check(`${name}: times are in the span`, all.every(level => level.start.every((start, i) => start >= 0 && level.end[i] <= trace.span)));
   if (!trace.resolution) check(`${name}: the names have all time`, Math.abs(sum(all, level => sum(level.busy)) - sum(trace.whats, w => w.time)) < 1);
+  const found = (level, i) => [level.start[i], level.end[i], (level.start[i] + level.end[i]) / 2].every((time, n) => itemsIn(level, time, time).includes(i) || (n && level.end[i] === time && level.start[i] < time));
+  check(`${name}: an event is found at its time`, all.every(level => level.start.slice(0, 500).every((_, i) => found(level, i))));
+  check(`${name}: the whole span has all events`, sum(sumsIn(trace, trace.lanes.map(l => l.kind), 0, trace.span).list, s => s.count) === sum(all, level => sum(level.count)));
   trace.groups.forEach((group, g) => {
     if (group.device === undefined) return;
     const busy = busyIn(trace, g, 0, trace.span), half = busyIn(trace, g, 0, trace.span / 2) + busyIn(trace, g, trace.span / 2, trace.span);
@@ -190,6 +193,11 @@ async function testTrace(trace, check, go) {
   chart.search(namesOf(trace, level.what[i])[0] || "kernel");
   check(`${name}: the search finds it`, chart.found && chart.found[level.what[i]] === 1 && (chart.chosen = null, findItem(chart, 1) !== null || findItem(chart, -1) !== null));
   chart.search("no such event, surely");
+  let steps = 0;
+  const most = sum([...chart.found].map((f, what) => f ? sum(all, level => sum(level.what.filter(w => w === what), () => 1)) : 0));
+  chart.all();
+  for (chart.chosen = null; steps < 200 && findItem(chart, 1); steps++) chart.chosen = findItem(chart, 1);
+  check(`${name}: the search goes to each`, steps === Math.min(200, most));
   check(`${name}: a search for nothing finds none`, chart.found.every(f => !f));
   chart.search("");
   chart.canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "Home", bubbles: true}));

@@ -48,18 +48,24 @@ function levelsOf(lane) {
     item.forEach((value, i) => lists[level][i].push(value));
   });
   lane.levels = lists.map(list => Object.fromEntries([["length", list[0].length], ...itemColumns.map(([key, type], i) => [key, type.from(list[i])])]));
+  for (const level of lane.levels) {
+    let last = 0;
+    level.reach = level.end.map(end => last = Math.max(last, end)); // the last level has items that overlap
+  }
   return lane.levels;
 }
 
-// The first item of a level that ends behind a time.
+// The first item of a level that ends behind a time, or has no length and is there.
 function firstAfter(level, time) {
-  let low = 0, high = level.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (level.end[middle] > time) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return Math.min(d3.bisectRight(level.reach, time), d3.bisectLeft(level.start, time));
+}
+
+// The items of a level that are in a span, or touch its end.
+function itemsIn(level, from, to) {
+  const found = [];
+  for (let i = firstAfter(level, from); i < level.length && level.start[i] <= to; i++)
+    if (level.end[i] > from || level.start[i] >= from) found.push(i);
+  return found;
 }
 
 // Adds samples that were taken during a trace to its lanes, once. Returns whether it does.
@@ -196,8 +202,9 @@ function sumsIn(trace, kinds, from, to) {
   let grouped = 0;
   for (const lane of trace.lanes.filter(l => kinds.includes(l.kind)))
     for (const level of levelsOf(lane))
-      for (let i = firstAfter(level, from); i < level.length && level.start[i] < to; i++) {
+      for (const i of itemsIn(level, from, to)) {
         const whole = level.end[i] - level.start[i], inside = Math.min(to, level.end[i]) - Math.max(from, level.start[i]);
+        if (whole && !inside) continue;
         const w = trace.whats[level.what[i]], key = w.kind * trace.names.length + w.name;
         const sum = sums.get(key) || {what: level.what[i], time: 0, count: 0, bytes: 0};
         sum.time += whole ? level.busy[i] * inside / whole : 0;
@@ -214,17 +221,17 @@ function sumsIn(trace, kinds, from, to) {
 const sameItem = (a, b) => a && b && a.level === b.level && a.i === b.i;
 
 // The item of a lane that began at a time, or the neighbours around it that are drawn together.
-function itemAt(trace, lane, time, exact) {
+function itemAt(trace, lane, time) {
   const levels = levelsOf(trace.lanes[lane]);
   for (let depth = levels.length - 1; depth >= 0; depth--) {
-    const level = levels[depth], i = firstAfter(level, time);
-    if (i < level.length && level.start[i] <= time && (!exact || level.start[i] === time || level.count[i] > 1)) return {lane, level, depth, i};
+    const level = levels[depth], i = itemsIn(level, time, time).find(k => level.start[k] === time || level.count[k] > 1);
+    if (i !== undefined) return {lane, level, depth, i};
   }
   return null;
 }
 
 const callOf = (trace, item) => item.level.cause[item.i] < 0 ? null
-  : itemAt(trace, item.level.cause[item.i], item.level.start[item.i] - item.level.wait[item.i], true);
+  : itemAt(trace, item.level.cause[item.i], item.level.start[item.i] - item.level.wait[item.i]);
 
 // The events that a call launched, at most `most`.
 function launchedBy(trace, item, most) {
@@ -243,9 +250,6 @@ function launchedBy(trace, item, most) {
 
 // The names of the NVTX ranges of a thread at a time, the outermost first.
 function rangesAt(trace, group, time) {
-  return trace.lanes.filter(lane => lane.kind === "nvtx" && lane.group === group).flatMap(lane => levelsOf(lane).flatMap(level => {
-    const i = firstAfter(level, time);
-    if (i >= level.length || level.start[i] > time) return [];
-    return [level.count[i] > 1 ? `(one of ${count(level.count[i])} ranges)` : labelOf(trace, level.what[i])];
-  }));
+  return trace.lanes.filter(lane => lane.kind === "nvtx" && lane.group === group).flatMap(lane => levelsOf(lane).flatMap(level =>
+    itemsIn(level, time, time).map(i => level.count[i] > 1 ? `(one of ${count(level.count[i])} ranges)` : labelOf(trace, level.what[i]))));
 }

@@ -84,7 +84,7 @@ function traceChart(trace, told) {
     if (row.kind !== "lane") return {row, time};
     const depth = Math.floor((py - row.y) / (boxHeight(trace.lanes[row.lane].kind) + 1)), level = levelsOf(trace.lanes[row.lane])[depth];
     let best = -1, events = 0;
-    for (let i = level ? firstAfter(level, time - (end - time)) : Infinity; level && i < level.length && level.start[i] < end; i++) {
+    for (const i of level ? itemsIn(level, time - (end - time), end) : []) {
       events += level.count[i];
       if (best < 0 || level.end[i] - level.start[i] > level.end[best] - level.start[best]) best = i;
     }

@@ -86,16 +86,16 @@ function spanPanel(chart) {
 
 // ---- search ----------------------------------------------------------------------------------------------------------------
 
-// The next found event in order of time, from the chosen event or from the visible span.
+// The next found event in order of time, then of place, from the chosen event or from the visible span.
 function findItem(chart, by) {
   const {trace, found, chosen} = chart, from = chosen ? chosen.level.start[chosen.i] : chart.shown()[0];
+  const order = (a, b) => by * (a.level.start[a.i] - b.level.start[b.i] || a.lane - b.lane || a.depth - b.depth || a.i - b.i);
   let best = null;
   trace.lanes.forEach((l, index) => levelsOf(l).forEach((level, depth) => {
-    const fits = i => found[level.what[i]] && !(chosen && sameItem(chosen, {level, i}));
-    const behind = i => chosen ? by * (level.start[i] - from) > 0 : by * (level.start[i] - from) >= 0;
-    for (let i = by > 0 ? Math.max(0, firstAfter(level, from) - 1) : Math.min(level.length - 1, firstAfter(level, from)); i >= 0 && i < level.length; i += by) {
-      if (!fits(i) || !behind(i)) continue;
-      if (!best || by * (level.start[i] - best.level.start[best.i]) < 0) best = {lane: index, level, depth, i};
+    for (let i = by > 0 ? d3.bisectLeft(level.start, from) : d3.bisectRight(level.start, from) - 1; i >= 0 && i < level.length; i += by) {
+      const item = {lane: index, level, depth, i};
+      if (!found[level.what[i]] || (chosen && order(item, chosen) <= 0)) continue;
+      if (!best || order(item, best) < 0) best = item;
       return;
     }
   }));
