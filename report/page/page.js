@@ -266,10 +266,19 @@ tabs.push({id: "files", title: "Files", make: files});
 
 const made = new Map(); // each part is made at its first use
 
+// The characters of "%3C"; bytes that are none stay as they are, as in a search for "100%".
+function decoded(escapes) {
+  try {
+    return decodeURIComponent(escapes);
+  } catch {
+    return escapes;
+  }
+}
+
 function show() {
   // "#kernels", "#kernel=3", "#family", "#family=3", "#kernel=3/METRIC" (explains a value), "#job=3" and
   // "#rank=3" of a job, or "#timeline=0/FROM,TO,WORDS": a span of a trace in ns, and words to search for
-  const [, id, number, metric] = /^#?(\w*)(?:=(\d+)(?:\/(.*))?)?/.exec(decodeURIComponent(location.hash));
+  const [, id, number, metric] = /^#?(\w*)(?:=(\d+)(?:\/(.*))?)?/.exec(location.hash.replace(/(%[\da-f]{2})+/gi, decoded));
   const kernel = id === "kernel" ? kernels[Number(number)] : null;
   const kind = kernels.length && Object.keys(groupings).includes(id) ? id : null, group = kind && number ? groupsBy(kind)[Number(number)] : null;
   const ofJob = number === undefined ? undefined : {job: jobKernels, rank: jobRanks}[id]?.[Number(number)];

@@ -199,6 +199,9 @@ async function testTrace(trace, check, go) {
   for (chart.chosen = null; steps < 200 && findItem(chart, 1); steps++) chart.chosen = findItem(chart, 1);
   check(`${name}: the search goes to each`, steps === Math.min(200, most));
   check(`${name}: a search for nothing finds none`, chart.found.every(f => !f));
+  const words = "100% of f<a, b>";
+  await go(`timeline=${traces.indexOf(trace)}/0,${trace.span},${words}`);
+  check(`${name}: the address has any words to search for`, chart.input.value === words);
   chart.search("");
   chart.canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "Home", bubbles: true}));
   await new Promise(done => setTimeout(done, 400));

@@ -181,7 +181,7 @@ const traceSummary = trace => make("div", {}, panel(`${trace.file}: a trace`, ma
 
 // "FROM,TO" in ns, and words to search for.
 function goToSpan(trace, text) {
-  const [from, to, words] = text.split(",");
+  const [, from, to, words] = /^([^,]*),([^,]*),?(.*)$/s.exec(text) || [];
   if (words) {
     trace.chart.input.value = words;
     trace.chart.search(words);
