@@ -40,7 +40,7 @@ function topFindings() {
   return sortableTable({label: "findings", rows: list, first: 8, open: x => { location.hash = `kernel=${x.kernel.index}`; }, columns: [
     {title: "Saves", number: true, value: x => x.saved, cell: x => formatTime(x.saved)},
     {title: "Of all time", number: true, value: x => x.saved / data.total, cell: x => shareCell(x.saved / data.total, list[0].saved / data.total)},
-    {title: "Finding", wide: true, value: x => x.f.title, text: x => `${x.f.rule} ${x.f.title}`, cell: x => make("span", {}, make("strong", {}, x.f.rule), " ", make("small", {}, x.f.title))},
+    {title: "Finding", wide: true, value: x => x.f.title, cell: x => make("span", {}, make("strong", {}, x.f.rule), " ", make("small", {}, x.f.title))},
     {title: "Kernel", wide: true, value: x => x.kernel.name, cell: x => nameCell(x.kernel)},
   ]});
 }
@@ -183,8 +183,8 @@ function groupTable(kind) {
   ];
   if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, hint: "the limit of most of the group's time", value: g => (limiter(g) || [""])[0],
     cell: g => limiter(g) ? make("span", {}, limiter(g)[0], limiter(g)[1] < 0.995 * g.total ? make("small", {class: "whole"}, ` ${percent(limiter(g)[1] / g.total)} of its time`) : null) : missing},
-  {title: "First finding", wide: true, hint: "the rule with the greatest saving, summed over the group's kernels", value: g => saved(g) ? -saved(g)[1] / g.total : 0,
-    text: g => saved(g) ? saved(g)[0] : "", cell: g => saved(g) ? make("span", {}, make("strong", {}, saved(g)[0]), " ", gainText({gain: saved(g)[1] / g.total}, "of the group's time")) : missing});
+  {title: "First finding", wide: true, hint: "the rule with the greatest saving, summed over the group's kernels", value: g => saved(g) ? -saved(g)[1] / g.total : NaN,
+    cell: g => saved(g) ? make("span", {}, make("strong", {}, saved(g)[0]), " ", gainText({gain: saved(g)[1] / g.total}, "of the group's time")) : missing});
   columns.push({title: groupings[kind].one, wide: true, value: g => g.name, cell: g => make("a", {href: `#${kind}=${g.index}`, tabIndex: -1}, breakable(g.name))});
   return make("div", {}, notices(), listings(kind), sortableTable({label: "groups of kernels", rows: groups, columns, search: true, first: 100, open: g => { location.hash = `${kind}=${g.index}`; }}),
     kind === "nvtx" && data.nvtx_left ? make("p", {class: "quiet"}, `The capture has ${count(data.nvtx_left)} more NVTX ranges.`) : null);
@@ -212,10 +212,10 @@ function kernelList(kernels, whole) {
   if (kernels.some(k => k.launches > 1)) columns.push({title: "Spread", number: true, hint: "standard deviation over mean", value: k => k.launches > 1 ? k.deviation / k.mean : NaN, cell: k => k.launches > 1 ? percent(k.deviation / k.mean) : ""});
   if (data.baseline) columns.push({title: "Baseline", number: true, value: k => k.before ? k.mean / k.before.mean : NaN,
     cell: k => k.before ? make("span", {}, formatTime(k.before.mean), " ", changeOfTime(k.mean, k.before.mean)) : "new"});
-  if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, value: limitedBy, text: k => `${limitedBy(k)} ${k.advice && k.advice.limiter || ""}`, cell: k =>
+  if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, value: limitedBy, text: k => k.advice && k.advice.limiter, cell: k =>
       make("span", {title: k.advice ? k.advice.limiter_path.map(s => s.title).join(" > ") : ""}, limitedBy(k))},
-    {title: "First finding", wide: true, hint: "the finding with the greatest saving", value: k => found(k) ? -found(k).gain : 0,
-      text: k => found(k) ? `${found(k).rule} ${found(k).title}` : "", cell: k => found(k) ? foundCell(found(k)) : missing});
+    {title: "First finding", wide: true, hint: "the finding with the greatest saving", value: k => found(k) ? -found(k).gain : NaN,
+      cell: k => found(k) ? foundCell(found(k)) : missing});
   columns.push({title: launchWords[0] === "range" ? "Range" : "Kernel", wide: true, value: k => k.name, cell: k => make("span", {title: k.name},
     make("a", {href: `#kernel=${k.index}`, tabIndex: -1}, breakable(k.short)), shapeOf(k))});
   return sortableTable({label: "kernels", rows: kernels, columns, search: true, first: 100, open: k => { location.hash = `kernel=${k.index}`; }});

@@ -17,6 +17,18 @@ async function selftest() {
   };
   check("rows without a number sort last", sorted(traceTable({title: "", columns: ["wall", "name"], rows: [[["2 ns", 2], ["a"]], [["-", null], ["b"]], [["7 ns", 7], ["c"]]]})) === "c,a,b");
   check("numbers in texts sort as numbers", sorted(sortableTable({label: "", rows: ["f.cu:100", "f.cu:9", "f.cu:10"], columns: [{title: "Line", value: line => line}], sorted: -1})) === "f.cu:9,f.cu:10,f.cu:100");
+  const searched = (table, words) => {
+    const input = table.querySelector("input");
+    input.value = words;
+    input.dispatchEvent(new Event("input"));
+    return [...table.querySelectorAll("tbody tr")].map(r => r.textContent).join();
+  };
+  const listed = sortableTable({label: "", search: true, rows: [[57300, "b"], [NaN, ""], [4100, "a"]], columns: [{title: "Time", number: true, value: r => r[0], cell: r => formatTime(r[0])}, {title: "Name", value: r => r[1]}]});
+  check("a search is for shown numbers", searched(listed, "57.3") === "57.3 µsb" && searched(listed, "57300") === "" && searched(listed, "nan") === "");
+  check("rows without a text sort last", searched(listed, "") && [1, 1].map(i => {
+    listed.querySelectorAll("thead button")[i].click();
+    return [...listed.querySelectorAll("tbody tr")].map(r => r.lastChild.textContent).join();
+  }).join(" ") === "a,b, b,a,");
   await go("overview");
   check("the title is the capture's name", byId("title").textContent === data.title);
   for (const tab of tabs) {

@@ -264,15 +264,16 @@ function bar(share) {
   return make("span", {class: "bar", "aria-hidden": "true"}, fill);
 }
 
-// A table: a click on a heading sorts it, and a search shows the rows with all its words.
-// columns: {title, value(row) to sort by, cell(row), number, wide}. sorted: the first column to sort by; -1: none.
+// A table: a click on a heading sorts it, and a search shows the rows with all its words, in their cells, in whole names
+// or in text(row).
+// columns: {title, value(row) to sort by, cell(row), text(row), number, wide}. sorted: the first column to sort by; -1: none.
 // open(row) runs on Enter and on a click on a row.
 function sortableTable({columns, rows, label, open, search, sorted, first}) {
   const body = make("tbody");
   const state = {column: sorted || 0, down: true, words: []};
   const headings = columns.map((c, i) => make("th", {scope: "col", class: c.number ? "number" : ""},
     make("button", {type: "button", title: c.hint, onclick: () => sortBy(i)}, c.title)));
-  const texts = new Map(rows.map(row => [row, columns.map(c => String(c.text ? c.text(row) : c.value(row))).join(" ").toLowerCase()]));
+  const texts = new Map(); // of rows, made by the first search
   const more = make("button", {type: "button", class: "more", onclick: () => { limit = Infinity; fill(); }});
   let limit = first || 60;
 
@@ -284,15 +285,22 @@ function sortableTable({columns, rows, label, open, search, sorted, first}) {
 
   function compare(a, b) {
     const c = columns[state.column], x = c.value(a), y = c.value(b);
-    const unknown = v => v === null || v === undefined || Number.isNaN(v);
+    const unknown = v => v === null || v === undefined || v === "" || Number.isNaN(v);
     if (unknown(x) || unknown(y)) return unknown(x) - unknown(y);
     const order = typeof x === "string" ? x.localeCompare(y, undefined, {numeric: true}) : x - y;
     return state.down ? -order : order;
   }
 
+  const cell = (c, r) => make("td", {class: c.number ? "number" : c.wide ? "wide" : ""}, c.cell ? c.cell(r) : String(c.value(r)));
+
   function row(r) {
-    return make("tr", open ? {tabIndex: 0, onclick: () => open(r), onkeydown: e => move(e, r)} : {},
-      columns.map(c => make("td", {class: c.number ? "number" : c.wide ? "wide" : ""}, c.cell ? c.cell(r) : String(c.value(r)))));
+    return make("tr", open ? {tabIndex: 0, onclick: () => open(r), onkeydown: e => move(e, r)} : {}, columns.map(c => cell(c, r)));
+  }
+
+  function hasWords(r) {
+    const words = c => [cell(c, r).textContent, ...[c.value, c.text].map(of => of && of(r)).filter(text => typeof text === "string")];
+    if (state.words.length && !texts.has(r)) texts.set(r, columns.flatMap(words).join(" ").toLowerCase());
+    return state.words.every(w => texts.get(r).includes(w));
   }
 
   function move(event, r) {
@@ -305,7 +313,7 @@ function sortableTable({columns, rows, label, open, search, sorted, first}) {
   }
 
   function fill() {
-    const found = rows.filter(r => state.words.every(w => texts.get(r).includes(w))), shown = state.column < 0 ? found : found.sort(compare);
+    const found = rows.filter(hasWords), shown = state.column < 0 ? found : found.sort(compare);
     body.replaceChildren(...shown.slice(0, limit).map(row));
     headings.forEach((h, i) => h.setAttribute("aria-sort", i !== state.column ? "none" : state.down ? "descending" : "ascending"));
     more.hidden = shown.length <= limit;
