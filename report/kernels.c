@@ -609,7 +609,7 @@ static void put_told(FILE *out, const struct cw_report_capture *c)
 
 struct part { /* the launches of a kernel in an NVTX range */
     const char *path;
-    uint32_t kernel, launches; /* kernel: CW_NONE for a kernel that the page leaves out */
+    uint32_t kernel, launches, timed; /* kernel: CW_NONE for a kernel that the page leaves out */
     double total;
 };
 
@@ -644,7 +644,7 @@ static size_t find_launches(const struct cw_report_kernels *k, struct part *part
         if (k->report->ranges->keep && !k->report->ranges->keep[i])
             continue;
         const char *path = cw_range_attribute(cw_launch(data, launch), "nvtx");
-        parts[launch] = (struct part){path ? path : "", k->group_of[i], 0, 0};
+        parts[launch] = (struct part){.path = path ? path : "", .kernel = k->group_of[i]};
         *inside = *inside || path;
     }
     size_t count = 0;
@@ -669,7 +669,7 @@ static struct part *find_part(const struct cw_report_kernels *k, uint32_t launch
                               uint32_t kernel)
 {
     const char *path = cw_range_attribute(cw_launch(k->report->ranges->data, launch), "nvtx");
-    const struct part key = {path ? path : "", kernel, 0, 0};
+    const struct part key = {.path = path ? path : "", .kernel = kernel};
     return bsearch(&key, parts, count, sizeof *parts, by_path);
 }
 
@@ -685,6 +685,7 @@ static void take_launches(const struct cw_report_kernels *k, struct part *parts,
         if (!found[launch])
             found[launch] = find_part(k, launch, parts, count, k->group_of[i]);
         found[launch]->launches++;
+        found[launch]->timed += !isnan(ns);
         found[launch]->total += isnan(ns) ? 0 : ns;
     }
 }
@@ -714,6 +715,7 @@ static void put_path(FILE *out, const struct path *path, const struct part *part
             cw_put_count(out, "", parts[i].kernel);
         cw_put_count(out, ",", parts[i].launches);
         cw_put_number(out, ",", parts[i].total);
+        cw_put_count(out, ",", parts[i].timed);
         fputs("]", out);
     }
     fputs("]}", out);
@@ -748,5 +750,6 @@ static enum cw_status put_nvtx(FILE *out, const struct cw_report_kernels *k, str
 enum cw_status cw_report_launches_put(FILE *out, const struct cw_report_kernels *k, struct cw_error *err)
 {
     put_told(out, k->report->ranges);
+    cw_put_count(out, ",\n\"untimed\":", cw_groups_untimed(&k->groups));
     return put_nvtx(out, k, err);
 }

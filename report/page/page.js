@@ -75,6 +75,7 @@ const tellings = {
 function notices() {
   const list = data.captures.flatMap(lacks), all = (data.told || []).filter(t => Object.keys(tellings).includes(t.key));
   if (data.unwanted) list.push(`${count(data.unwanted)} of the ${launches(data.unwanted + launchCount)} in ${mainCapture.source} ${data.unwanted === 1 ? "is" : "are"} left out, by --range, --kernel or --exclude: times and shares are of the others.`);
+  if (data.untimed) list.push(`${count(data.untimed)} of ${launches(launchCount)} ${data.untimed === 1 ? "has" : "have"} no time: totals, shares and means are of the others.`);
   list.push(...all.map(t => tellings[t.key](`${launches(t.ranges)} ${t.ranges === 1 ? "was" : "were"}`, t.value)));
   if (data.launches_left) list.push(`This page has ${count(kernels.length)} of ${count(data.all_kernels)} kernels, with ${percent(data.shown / data.total)} of the time; ` +
     (data.hdf5 ? `${data.hdf5} has every launch.` : `"metric-eval ${mainCapture.source} -o all.h5" writes every launch to an HDF5 file.`));
@@ -136,12 +137,12 @@ const groupings = {
     const families = new Map();
     for (const k of kernels) {
       if (!families.has(k.family)) families.set(k.family, {name: k.family, parts: []});
-      families.get(k.family).parts.push({kernel: k, launches: k.launches, total: k.total});
+      families.get(k.family).parts.push({kernel: k, launches: k.launches, total: k.total, timed: k.timed});
     }
     return [...families.values()];
   }},
   nvtx: {title: "NVTX range", one: "NVTX range", make: () => (data.nvtx || []).map(n => ({name: n.path || "(no NVTX range)",
-    parts: n.kernels.map(([kernel, launches, total]) => ({kernel: kernels[kernel], launches, total}))}))},
+    parts: n.kernels.map(([kernel, launches, total, timed]) => ({kernel: kernels[kernel], launches, total, timed}))}))},
 };
 
 // The groups of one kind, the longest first, made once.
@@ -149,7 +150,7 @@ function groupsBy(kind) {
   const grouping = groupings[kind];
   if (!grouping.groups) {
     grouping.groups = grouping.make();
-    grouping.groups.forEach(g => { g.total = d3.sum(g.parts, p => p.total) || NaN; g.launches = d3.sum(g.parts, p => p.launches); });
+    grouping.groups.forEach(g => { g.total = d3.sum(g.parts, p => p.total) || NaN; g.launches = d3.sum(g.parts, p => p.launches); g.mean = g.total / d3.sum(g.parts, p => p.timed); });
     grouping.groups.sort((a, b) => (b.total || 0) - (a.total || 0)).forEach((g, i) => { g.index = i; });
   }
   return grouping.groups;
@@ -158,7 +159,7 @@ function groupsBy(kind) {
 // Adds up the kernels' times by text, weighted by share; returns the text with most time: [text, time].
 function weigh(parts, list) {
   const sums = new Map();
-  parts.filter(p => p.kernel).forEach(p => list(p.kernel).forEach(([text, share]) => sums.set(text, (sums.get(text) || 0) + share * p.total)));
+  parts.filter(p => p.kernel).forEach(p => list(p.kernel).forEach(([text, share]) => sums.set(text, (sums.get(text) || 0) + share * (p.total || 0))));
   return [...sums].sort((a, b) => b[1] - a[1])[0];
 }
 
@@ -179,7 +180,7 @@ function groupTable(kind) {
     {title: "Share", number: true, value: g => g.total / data.total, cell: g => shareCell(g.total / data.total, greatest)},
     {title: "Kernels", number: true, value: g => g.parts.length, cell: g => count(g.parts.length)},
     {title: launchTitle, number: true, value: g => g.launches, cell: g => count(g.launches)},
-    {title: launchOne, number: true, value: g => g.total / g.launches, cell: g => formatTime(g.total / g.launches)},
+    {title: launchOne, number: true, value: g => g.mean, cell: g => formatTime(g.mean)},
   ];
   if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, hint: "the limit of most of the group's time", value: g => (limiter(g) || [""])[0],
     cell: g => limiter(g) ? make("span", {}, limiter(g)[0], limiter(g)[1] < 0.995 * g.total ? make("small", {class: "whole"}, ` ${percent(limiter(g)[1] / g.total)} of its time`) : null) : missing},
@@ -204,12 +205,12 @@ const kernelTable = () => make("div", {}, notices(), listings("kernels"), kernel
 function kernelList(kernels, whole) {
   const greatest = d3.max(kernels, k => k.total / whole);
   const columns = [
-    {title: "Time", number: true, value: k => k.total ?? NaN, cell: k => formatTime(k.total)},
+    {title: "Time", number: true, value: k => k.total, cell: k => formatTime(k.total)},
     {title: "Share", number: true, value: k => k.total / whole, cell: k => shareCell(k.total / whole, greatest)},
     {title: launchTitle, number: true, value: k => k.launches, cell: k => count(k.launches)},
-    {title: launchOne, number: true, value: k => k.mean ?? NaN, cell: k => formatTime(k.mean)},
+    {title: launchOne, number: true, value: k => k.mean, cell: k => formatTime(k.mean)},
   ];
-  if (kernels.some(k => k.launches > 1)) columns.push({title: "Spread", number: true, hint: "standard deviation over mean", value: k => k.launches > 1 ? k.deviation / k.mean : NaN, cell: k => k.launches > 1 ? percent(k.deviation / k.mean) : ""});
+  if (kernels.some(k => k.launches > 1)) columns.push({title: "Spread", number: true, hint: "standard deviation over mean", value: k => k.deviation / k.mean, cell: k => k.launches > 1 ? percent(k.deviation / k.mean) : ""});
   if (data.baseline) columns.push({title: "Baseline", number: true, value: k => k.before ? k.mean / k.before.mean : NaN,
     cell: k => k.before ? make("span", {}, formatTime(k.before.mean), " ", changeOfTime(k.mean, k.before.mean)) : "new"});
   if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, value: limitedBy, text: k => k.advice && k.advice.limiter, cell: k =>
@@ -246,7 +247,7 @@ function files() {
     ["Chip", c.chip], ["Devices", c.devices.map(d => d.attributes.name || "").join(", ")], ["Began", c.created], ["Producer", c.producer],
     ["Clocks", c.devices.flatMap(d => (d.clocks || []).map(k => `device ${d.device}: ${k.text}`)).join("; ")],
     ["Driver", [...new Set(c.devices.map(d => d.attributes.driver || ""))].join(", ")], ["Links", links(c)],
-    ["Passes", c.passes], ["Counters", c.counters], ["Ranges", c.ranges], ["End", c.complete ? `complete, the program ${c.end} ${c.code}` : "incomplete"]];
+    ["Passes", c.passes], ["Counters", c.counters], ["Ranges", c.ranges], ["End", !c.complete ? "incomplete" : c.end === "no program" ? "complete, not at the end of a program" : `complete, the program ${c.end} ${c.code}`]];
   const table = (title, c) => panel(title, make("table", {class: "parts"}, make("tbody", {}, rows(c).filter(r => r[1]).map(([a, b]) =>
     make("tr", {}, make("th", {scope: "row"}, a), make("td", {}, b instanceof Node ? b : String(b)))))));
   return make("div", {}, data.captures.map(c => table(c.source, c)), data.baseline ? table(`Baseline: ${data.baseline.source}`, data.baseline) : null,

@@ -13,7 +13,13 @@ const advice = read("advice");
 const kernels = data.kernels || [];
 const metrics = data.metrics || [];
 const metricByName = new Map(metrics.map((m, i) => [m.name, i]));
-kernels.forEach((k, i) => { k.index = i; k.advice = advice ? advice.kernels[i] : null; });
+// Unknown times are null in the data, which would be 0 in a share.
+const timeless = of => ["total", "mean", "least", "greatest", "deviation"].forEach(key => { of[key] = of[key] ?? NaN; });
+kernels.forEach((k, i) => {
+  k.index = i;
+  k.advice = advice ? advice.kernels[i] : null;
+  [k, k.before].filter(Boolean).forEach(timeless);
+});
 
 const byId = id => document.getElementById(id);
 
