@@ -101,7 +101,7 @@ function jobOverview() {
     ["GPU time", formatTime(job.total), "of all ranks"], ["Longest rank", formatTime(most), mean > 0 ? `${percent(most / mean - 1)} above the mean` : ""],
     [jobMany, count(job.all_kernels), ""], ["Launches", count(job.launches), ""]];
   const told = [
-      job.unranked ? `${count(job.unranked)} launches have no rank and are left out.` : null,
+      job.unranked ? `${launches(job.unranked)} ${job.unranked === 1 ? "has" : "have"} no rank and ${job.unranked === 1 ? "is" : "are"} left out.` : null,
       job.missing ? `${job.missing[0].toUpperCase()}${job.missing.slice(1)}.` : null,
       job.all_kernels > jobKernels.length ? `The page has the ${count(jobKernels.length)} ${jobMany.toLowerCase()} with most time.`
                                           : null,

@@ -139,7 +139,7 @@ function instructionDetails(source, filter) {
   const of = (source.instructions || []).filter(filter || (() => true));
   return !of.length ? null : make("details", {}, make("summary", {}, `Instructions (${count(of.length)})`),
     source.kind === "pc" ? sampleTable(source, of) : sassTable(source, of),
-    source.instructions_left ? make("p", {class: "quiet"}, `The capture has ${count(source.instructions_left)} more instructions.`) : null);
+    source.instructions_left ? make("p", {class: "quiet"}, `The capture has ${plural(source.instructions_left, "more instruction")}.`) : null);
 }
 
 function sourcePanels(filter) {
@@ -154,7 +154,7 @@ function sourcePanels(filter) {
       instructionDetails(source, filter),
       source.files.some(f => f.text) ? null : make("p", {class: "quiet"}, lines.some(l => l.line) ? "The page lacks the text of the lines: name its folder with --source-path FOLDER."
         : "The code has no line information: compile with -lineinfo."),
-      source.lines_left ? make("p", {class: "quiet"}, `The capture has ${count(source.lines_left)} more lines.`) : null);
+      source.lines_left ? make("p", {class: "quiet"}, `The capture has ${plural(source.lines_left, "more line")}.`) : null);
   });
 }
 

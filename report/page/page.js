@@ -25,7 +25,7 @@ function glance() {
       [launchWords[0] === "range" ? "Names" : "Kernels", count(data.all_kernels), ""], [launchTitle, count(launchCount), ""], ["Passes", count(mainCapture.passes), ""]);
   }
   const pm = d3.sum(data.captures, c => c.pm ? c.pm.samples : 0), pc = d3.sum(sources.filter(s => s.kind === "pc"), s => s.total);
-  traces.forEach(t => cards.push(["Traced", formatTime(t.span), `${count(t.events)} events`]));
+  traces.forEach(t => cards.push(["Traced", formatTime(t.span), plural(t.events, "event")]));
   if (pm) cards.push(["Samples over time", count(pm), ""]);
   if (pc) cards.push(["Samples of instructions", count(pc), ""]);
   return make("dl", {class: "cards"}, cards.map(([title, value, note]) => make("div", {}, make("dt", {}, title), make("dd", {}, value, make("small", {}, note)))));
@@ -188,7 +188,7 @@ function groupTable(kind) {
     cell: g => saved(g) ? make("span", {}, make("strong", {}, saved(g)[0]), " ", gainText({gain: saved(g)[1] / g.total}, "of the group's time")) : missing});
   columns.push({title: groupings[kind].one, wide: true, value: g => g.name, cell: g => make("a", {href: `#${kind}=${g.index}`, tabIndex: -1}, breakable(g.name))});
   return make("div", {}, notices(), listings(kind), sortableTable({label: "groups of kernels", rows: groups, columns, search: true, first: 100, open: g => { location.hash = `${kind}=${g.index}`; }}),
-    kind === "nvtx" && data.nvtx_left ? make("p", {class: "quiet"}, `The capture has ${count(data.nvtx_left)} more NVTX ranges.`) : null);
+    kind === "nvtx" && data.nvtx_left ? make("p", {class: "quiet"}, `The capture has ${plural(data.nvtx_left, "more NVTX range")}.`) : null);
 }
 
 // The kernels of a group, with their launches and time in the group.

@@ -344,8 +344,8 @@ function drawTimeline(timeline, ranges) {
   const notes = [];
   if (traces.length && timeline.series) notes.push("These samples were not taken during the trace: they have their own axis.");
   if (timeline.per > 1) notes.push(`There are ${plural(timeline.samples, "sample")}; each point shows the least and the greatest of ${timeline.per}.`);
-  if (timeline.series_left) notes.push(`The capture has ${count(timeline.series_left)} more metrics.`);
-  if (launches.left) notes.push(`The ${plural(launches.left, "shortest launch")} are left out.`.replace("launchs", "launches"));
+  if (timeline.series_left) notes.push(`The capture has ${plural(timeline.series_left, "more metric")}.`);
+  if (launches.left) notes.push(launches.left === 1 ? "The shortest launch is left out." : `The ${count(launches.left)} shortest launches are left out.`);
   if (nvtx.length && !launches.nvtx) notes.push("NVTX ranges come from the capture of ranges: launches were matched by their order.");
   if (timeline.series && !launches.start.length) notes.push("No kernel launches were recorded.");
   if (!timeline.series && idle.length) notes.push("Gaps have other work, or time of the counting itself: the program alone has other times between launches.");

@@ -44,7 +44,7 @@ function pathFacts(chart, item) {
     path(group, began);
   } else if (kind === "calls") {
     const made = launchedBy(trace, item, 100);
-    if (made.length) rows.push(["Launched", make("span", {}, made.slice(0, 5).flatMap((to, n) => [n ? ", " : "", jump(to, labelOf(trace, to.level.what[to.i]))]), made.length > 5 ? ` and ${count(made.length - 5)}${made.length === 100 ? " or more" : ""} others` : "")]);
+    if (made.length) rows.push(["Launched", make("span", {}, made.slice(0, 5).flatMap((to, n) => [n ? ", " : "", jump(to, labelOf(trace, to.level.what[to.i]))]), made.length > 5 ? ` and ${made.length === 100 ? "95 or more others" : plural(made.length - 5, "other")}` : "")]);
     path(trace.lanes[item.lane].group, level.start[i]);
   }
   return rows;
@@ -59,7 +59,7 @@ function underText(chart, {row, time, events, item}) {
   if (!item) return "";
   const {level, i} = item, what = level.what[i], [name] = namesOf(chart.trace, what);
   return `${level.count[i] > 1 ? `${count(level.count[i])} events, most of the time ` : ""}${name || labelOf(chart.trace, what)}: ${formatTime(level.end[i] - level.start[i])} from ${formatTime(level.start[i])}` +
-    (level.cause[i] >= 0 && level.count[i] === 1 ? `, ${formatTime(level.wait[i])} after its call` : "") + (events > level.count[i] ? ` (and ${count(events - level.count[i])} more events in this pixel)` : "");
+    (level.cause[i] >= 0 && level.count[i] === 1 ? `, ${formatTime(level.wait[i])} after its call` : "") + (events > level.count[i] ? ` (and ${plural(events - level.count[i], "more event")} in this pixel)` : "");
 }
 
 function chosenPanel(chart) {
@@ -127,7 +127,7 @@ function traceNotes(trace) {
   else list.push(`The page has all ${plural(trace.events, "event")} with a time.`);
   if (trace.untimed) list.push(`${plural(trace.untimed, "event")} without a time ${trace.untimed === 1 ? "is" : "are"} in no lane.`);
   if (trace.lanes_left) list.push(`${plural(trace.lanes_left, "lane")} with the fewest events ${trace.lanes_left === 1 ? "is" : "are"} left out.`);
-  if (trace.names_left) list.push(`${plural(trace.names_left, "name")} with the least time have no text here.`);
+  if (trace.names_left) list.push(`${plural(trace.names_left, "name")} with the least time ${trace.names_left === 1 ? "has" : "have"} no text here.`);
   return list.map(text => make("p", {class: "quiet"}, text));
 }
 
