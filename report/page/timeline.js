@@ -183,7 +183,7 @@ function drawTimeline(timeline, ranges) {
   const launches = timeline.launches;
   const paths = launches.nvtx ? launches.nvtx.map(n => launches.nvtx_names[n]) : nvtxOf(timeline, ranges);
   const nvtx = paths ? nvtxLanes(launches, paths) : [];
-  const lanes = [...new Set(launches.lane)].sort((a, b) => a - b).slice(0, 12);
+  const places = [...new Set(launches.lane)].sort((a, b) => a - b), lanes = places.slice(0, 12);
   const gaps = sampleGaps(timeline);
   const idle = launches.start.length ? holesOf(launches, timeline.span) : [];
   const idleText = timeline.series ? launches.left || timeline.dropped ? "no recorded kernel" : "no kernel of the program" : "nothing counted";
@@ -346,6 +346,7 @@ function drawTimeline(timeline, ranges) {
   if (timeline.per > 1) notes.push(`There are ${plural(timeline.samples, "sample")}; each point shows the least and the greatest of ${timeline.per}.`);
   if (timeline.series_left) notes.push(`The capture has ${plural(timeline.series_left, "more metric")}.`);
   if (launches.left) notes.push(launches.left === 1 ? "The shortest launch is left out." : `The ${count(launches.left)} shortest launches are left out.`);
+  if (places.length > lanes.length) notes.push(`The launches of ${plural(places.length - lanes.length, timeline.series ? "more stream" : "more device")} have no lane here.`);
   if (nvtx.length && !launches.nvtx) notes.push("NVTX ranges come from the capture of ranges: launches were matched by their order.");
   if (timeline.series && !launches.start.length) notes.push("No kernel launches were recorded.");
   if (!timeline.series && idle.length) notes.push("Gaps have other work, or time of the counting itself: the program alone has other times between launches.");
