@@ -32,7 +32,7 @@ static const struct cw_chip_products *products_of(const struct products *all, co
 
 static void print_chip(const char *name, const struct cw_chip *chip, const struct cw_chip_products *products)
 {
-    enum { COLUMN = 50 };
+    enum { COLUMN = 53 };
     char text[1024] = "";
     size_t used = 0;
     for (size_t i = 0; i < products->count && used < sizeof text; i++)
