@@ -432,7 +432,7 @@ static const struct cw_output_column untimed_line_columns[] = {
 static void put_list(struct left_list *l, uint32_t count, const struct cw_terminal_style *style, const char *title,
                      FILE *out)
 {
-    enum { OTHERS = 72, LEAST = 20 };
+    enum { LEAST = 20 };
     struct cw_output_table t = {.columns = l->traced ? left_line_columns : untimed_line_columns,
                                 .column_count = l->traced ? sizeof left_line_columns / sizeof *left_line_columns
                                                           : sizeof untimed_line_columns / sizeof *untimed_line_columns,
@@ -442,7 +442,9 @@ static void put_list(struct left_list *l, uint32_t count, const struct cw_termin
                                 .content = l};
     if (!count)
         return;
-    l->name_width = !style->width ? 0 : style->width > OTHERS + LEAST ? style->width - OTHERS : LEAST;
+    l->name_width = LEAST;
+    const int room = cw_terminal_room(&t, style->width);
+    l->name_width = !style->width ? 0 : room > LEAST ? (size_t)room : LEAST;
     cw_text_print(out, "\n%s\n", title);
     cw_terminal_print(&t, 0, out);
     if (count > SHOWN_LEFT)
@@ -490,15 +492,16 @@ static const struct cw_output_column hot_line_columns[] = {
 
 void cw_joined_put_samples(const struct cw_output_rows *rows, const struct cw_terminal_style *style, FILE *out)
 {
-    enum { OTHERS = 76, LEAST = 20, SHOWN = 15 };
+    enum { LEAST = 20, SHOWN = 15 };
     const struct cw_joined_samples *samples = &rows->joined->samples;
-    struct hot_list list = {.samples = samples};
+    struct hot_list list = {.samples = samples, .name_width = LEAST};
     const struct cw_output_table t = {CW_OUTPUT_COLUMNS(hot_line_columns), .record_size = sizeof list.one,
                                       .row_count = samples->count < SHOWN ? samples->count : SHOWN, .row = hot_line_row,
                                       .content = &list};
     if (!rows->joined->samples_source)
         return;
-    list.name_width = !style->width ? 0 : style->width > OTHERS + LEAST ? style->width - OTHERS : LEAST;
+    const int room = cw_terminal_room(&t, style->width);
+    list.name_width = !style->width ? 0 : room > LEAST ? (size_t)room : LEAST;
     if (!samples->count) {
         cw_text_print(out, "\nNo sample of %s is in a kernel that the trace has.\n", rows->joined->samples_source);
         return;

@@ -384,8 +384,7 @@ static void put_outside(uint32_t outside, uint32_t all, FILE *out)
 static enum cw_status print_launches(const struct cw_pm_data *pm, const struct cw_terminal_style *style, FILE *out,
                                      struct cw_error *err)
 {
-    enum { OTHER_COLUMNS = 36, NAME_LEAST = 16 };
-    const size_t width = style->width;
+    enum { NAME_LEAST = 16 };
     if (!pm->launch_count && !pm->launches_untimed)
         return CW_OK;
     struct kernel *list = calloc((size_t)pm->name_count + 1, sizeof *list);
@@ -394,10 +393,11 @@ static enum cw_status print_launches(const struct cw_pm_data *pm, const struct c
         free(list);
         return cw_error_nomem(err);
     }
-    struct kernels kernels = {.list = list};
-    kernels.name_width = !width ? 0 : width > OTHER_COLUMNS + NAME_LEAST ? width - OTHER_COLUMNS : NAME_LEAST;
+    struct kernels kernels = {.list = list, .name_width = NAME_LEAST};
     const struct cw_output_table t = {CW_OUTPUT_COLUMNS(kernel_columns), .record_size = sizeof kernels.one,
                                       .row_count = add_up(pm, list), .row = kernel_row, .content = &kernels};
+    const int room = cw_terminal_room(&t, style->width);
+    kernels.name_width = !style->width ? 0 : room > NAME_LEAST ? (size_t)room : NAME_LEAST;
     cw_text_print(out, "\n%" PRIu32 " kernel launch%s", pm->launch_count, pm->launch_count == 1 ? "" : "es");
     put_outside(outside, pm->launch_count, out);
     if (pm->launches_dropped)

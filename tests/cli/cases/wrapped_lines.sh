@@ -15,6 +15,12 @@ terminal metric-eval explain transformer.cwd $explain --range 99 | sed -n '4,6p;
 terminal metric-config --chip GH100 -m $explain --explain | tail -n 2
 terminal metric-query legacy --chip GH100 | sed -n 1,5p
 terminal metric-query legacy --chip GH100 atomic_transactions_per_request | sed -n '/formula/,/measured/p'
+echo "== names have the room that other columns leave"
+for width in 100 120; do
+    for command in "join trace_train.cwd transformer.cwd pc_gemm.cwd" pm_stream.cwd; do
+        terminal "stty cols $width; metric-eval $command" | awk -v w=$width 'length > w && /^  / { print length ": " $0 } END { print (NR > 5) }'
+    done
+done
 echo "== letters of two columns, and marks of none"
 python3 - >"$here/wide.json" <<'END'
 import json
