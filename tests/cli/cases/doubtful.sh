@@ -58,3 +58,6 @@ for name in abc empty x3 negative large; do
     metric-eval ranks rank_$name.cwd
     metric-eval rank_r0.cwd rank_$name.cwd --rank 0,3 --csv - -m sm__inst_executed.sum | cut -d, -f2 | tr '\n' ' '; echo
 done
+echo == a time that was collected on one side alone
+sed 's,"2\.5","n/a",' "$SOURCE/tests/foreign/ncu_raw.csv" >untimed.csv
+metric-eval diff "$SOURCE/tests/foreign/ncu_raw.csv" untimed.csv 2>/dev/null | sed -n '4p;/ change /,/fill/p'
