@@ -226,6 +226,11 @@ static size_t put_lines(struct listing *l, bool instructions)
     const size_t most = instructions ? MOST_INSTRUCTIONS : MOST_LINES;
     find_lines(l, instructions);
     const size_t shown = l->line_count < most ? l->line_count : most;
+    uint64_t counted = 0;
+    for (size_t i = 0; i < l->line_count; i++)
+        counted += l->lines[i].total;
+    if (!instructions)
+        cw_put_count(l->out, ",\"counted\":", counted);
     cw_put_count(l->out, instructions ? ",\"instructions_left\":" : ",\"lines_left\":", l->line_count - shown);
     fputs(instructions ? ",\"instructions\":[" : ",\"lines\":[", l->out);
     const uint32_t printed = instructions ? (uint32_t)l->file_count : CW_SOURCE_FILES_MAX;

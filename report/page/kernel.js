@@ -95,7 +95,7 @@ const functionColumn = of => of.every(l => l.function === of[0].function) ? [] :
 
 // The lines or instructions `of` with PC samples and their code, the hottest first.
 function sampleTable(source, of) {
-  const total = d3.sum(source.lines, l => l.total) || 1, most = d3.max(of, l => l.total);
+  const total = source.counted || 1, most = d3.max(of, l => l.total);
   const reasons = line => line.counts.slice().sort((a, b) => b[1] - a[1]).slice(0, 3)
     .map(([w, n]) => `${source.whats[w].replace(/_/g, " ")} ${percent(n / line.total)}`).join(", ");
   return sortableTable({label: isInstruction(of) ? "instructions" : "source lines", rows: of, search: of.length > 20, first: 25, columns: [
