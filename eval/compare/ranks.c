@@ -43,7 +43,8 @@ void cw_rank_spread_make(struct cw_rank_spread *s, const double *values, const u
             s->greatest = values[i], s->greatest_rank = rank[i];
     }
     s->count = n;
-    s->mean = sum / n; /* NaN without a value, and so are the values computed from it */
+    /* NaN without a value, and so are the values computed from it; a sum of equal values is rounded */
+    s->mean = fmax(s->least, fmin(s->greatest, sum / n));
     for (uint32_t i = 0; i < n; i++)
         squares += (scratch[i] - s->mean) * (scratch[i] - s->mean);
     s->deviation = cw_sample_deviation(squares, n);

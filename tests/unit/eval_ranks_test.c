@@ -81,6 +81,9 @@ Test(eval_ranks, a_spread_has_quartiles_between_values_and_leaves_out_what_is_un
     cr_expect(s.least_rank == 2 && s.greatest_rank == 0);
     cr_expect_float_eq(s.imbalance, 0.6, 1e-15);
     cr_expect_float_eq(s.deviation, sqrt(5.0 / 3), 1e-15);
+    const double equal[] = {0.1, 0.1, 0.1}; /* their sum, divided by 3, is more than each */
+    cw_rank_spread_make(&s, equal, index, 3, scratch);
+    cr_expect(s.mean == 0.1 && s.imbalance == 0 && s.deviation == 0);
     cw_rank_spread_make(&s, values + 1, index, 1, scratch);
     cr_expect(s.count == 0 && isnan(s.median) && isnan(s.mean) && isnan(s.imbalance) && s.outliers == 0);
 }
