@@ -187,7 +187,8 @@ function drawTimeline(timeline, ranges) {
   const gaps = sampleGaps(timeline);
   const idle = launches.start.length ? holesOf(launches, timeline.span) : [];
   const idleText = timeline.series ? launches.left || timeline.dropped ? "no recorded kernel" : "no kernel of the program" : "nothing counted";
-  const chosen = new Set((timeline.series || []).map((_, i) => i).filter(i => timeline.series[i].high > timeline.series[i].low).slice(0, 5));
+  const all = (timeline.series || []).map((_, i) => i), varied = all.filter(i => timeline.series[i].high > timeline.series[i].low);
+  const chosen = new Set((varied.length ? varied : all).slice(0, 5));
   const canvas = make("canvas", {tabIndex: 0, role: "img", "aria-label": "Timeline. Arrow keys pan, plus and minus zoom, Home shows all."});
   const axis = d3.create("svg").attr("class", "axis time");
   const said = make("p", {class: "quiet said", "aria-live": "polite"});
