@@ -11,6 +11,7 @@ async function selftest() {
 
   check("units are as people write them", ["registers/threads", "bytes/blocks", "gpc_cycles", "dram_cycles/s", "instructions/gpc_cycles", "l2_sectors", "bytes/s", "1/s"]
     .map(unitText).join() === "registers/thread,B/block,cycles,Hz,instructions/cycle,sectors,B/s,1/s");
+  check("a number that is rounded up to the next unit has it", [formatTime(999960), formatTime(-999.99), formatTime(999940), scaled(999960, "B"), digits(999.96)].join() === "1 ms,-1 µs,999.9 µs,1 MB,1,000");
   const sorted = table => {
     table.querySelector("thead button").click();
     return [...table.querySelectorAll("tbody tr")].map(r => r.lastChild.textContent).join();

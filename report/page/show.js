@@ -47,11 +47,14 @@ const nameCell = of => make("span", {title: of.name || of.function}, breakable(o
 
 const missing = "–";
 
+// Whether a value is as large as a unit once it is rounded: 999.96 µs are 1 ms.
+const reaches = (value, unit) => Number(Math.abs(value).toPrecision(4)) >= unit;
+
 function digits(value) {
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e6 || size < 1e-3) return value.toExponential(2).replace("e+", "e");
-  if (size >= 1000) return Math.round(value).toLocaleString("en-US");
+  if (reaches(value, 1000)) return Math.round(value).toLocaleString("en-US");
   return String(Number(value.toPrecision(size >= 100 ? 4 : 3)));
 }
 
@@ -61,16 +64,15 @@ const prefixes = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 function scaled(value, unit) {
   const gap = /^(B|FLOP|OP|Hz)\b/.test(unit) ? "" : " ";
   for (const [factor, prefix] of prefixes)
-    if (Math.abs(value) >= factor) return `${digits(value / factor)} ${prefix}${gap}${unit}`.trim();
+    if (reaches(value, factor)) return `${digits(value / factor)} ${prefix}${gap}${unit}`.trim();
   return `${digits(value)} ${unit}`.trim();
 }
 
 function formatTime(ns) {
   if (!Number.isFinite(ns)) return missing;
-  const size = Math.abs(ns);
-  if (size >= 1e9) return `${digits(ns / 1e9)} s`;
-  if (size >= 1e6) return `${digits(ns / 1e6)} ms`;
-  if (size >= 1e3) return `${digits(ns / 1e3)} µs`;
+  if (reaches(ns, 1e9)) return `${digits(ns / 1e9)} s`;
+  if (reaches(ns, 1e6)) return `${digits(ns / 1e6)} ms`;
+  if (reaches(ns, 1e3)) return `${digits(ns / 1e3)} µs`;
   return `${digits(ns)} ns`;
 }
 
