@@ -110,6 +110,7 @@ async function selftest() {
     await new Promise(done => setTimeout(done, 400));
     check("the timeline is drawn", canvas.width > 100 && canvas.height > 10);
     check("plus zooms it", axis.textContent !== before);
+    check("keys of the browser stay its own", ["ctrlKey", "metaKey", "altKey"].every(key => canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft", [key]: true, cancelable: true}))));
     const nvtx = own[0].launches.nvtx_names || [], names = new Set(nvtx.concat(nvtx.flatMap(path => path.split("/"))));
     const said = new Set([...own[0].launches.shorts, ...names, "range"]);
     check("boxes have whole names", canvas.labels.every(label => said.has(label)));

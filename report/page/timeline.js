@@ -317,6 +317,7 @@ function drawTimeline(timeline, ranges) {
   function key(event) {
     const moves = {ArrowLeft: [1, 0.2], ArrowRight: [1, -0.2], "+": [1.6, 0], "=": [1.6, 0], "-": [1 / 1.6, 0], ArrowUp: [1.6, 0], ArrowDown: [1 / 1.6, 0]};
     const target = d3.select(canvas);
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Home") target.call(zoom.transform, d3.zoomIdentity);
     else if (!moves[event.key]) return;
     else if (moves[event.key][1]) target.call(zoom.translateBy, moves[event.key][1] * width / transform.k, 0);
