@@ -76,20 +76,6 @@ static bool is_multiplexed(const struct cw_groups *groups)
     return groups->count > 0;
 }
 
-/* ", timed in 2 of 3" if the time of the others is unknown. */
-static void put_timed(const struct cw_groups *groups, FILE *out)
-{
-    char timed[CW_NUMBER_SIZE], all[CW_NUMBER_SIZE];
-    uint64_t counts[2] = {0};
-    for (uint32_t i = 0; i < groups->count; i++) {
-        counts[0] += groups->items[i].timed;
-        counts[1] += groups->items[i].count;
-    }
-    if (counts[0] < counts[1])
-        cw_text_print(out, ", timed in %s of %s", cw_terminal_integer(counts[0], timed),
-                      cw_terminal_integer(counts[1], all));
-}
-
 /* "12 launches of 3 kernels, 1.2 ms of GPU time, counted in 4 passes" */
 static void put_whole(const struct cw_output_rows *rows, FILE *out)
 {
@@ -103,7 +89,7 @@ static void put_whole(const struct cw_output_rows *rows, FILE *out)
         if (cw_groups_are_part(groups))
             cw_text_print(out, " %s of", cw_terminal_time(groups->whole, text));
         fputs(" GPU time", out);
-        put_timed(groups, out);
+        cw_terminal_put_timed(groups, out);
     }
     const char *how = is_multiplexed(groups) ? "each counted in one of" : "counted in";
     cw_text_print(out, ", %s %" PRIu32 " pass%s", how, passes, passes == 1 ? "" : "es");

@@ -356,3 +356,16 @@ void cw_terminal_print(const struct cw_output_table *t, unsigned width, FILE *ou
     cw_terminal_put(widths, t, out);
     cw_terminal_legend(&seen, out);
 }
+
+void cw_terminal_put_timed(const struct cw_groups *groups, FILE *out)
+{
+    char timed[CW_NUMBER_SIZE], all[CW_NUMBER_SIZE];
+    uint64_t counts[2] = {0};
+    for (uint32_t i = 0; i < groups->count; i++) {
+        counts[0] += groups->items[i].timed;
+        counts[1] += groups->items[i].count;
+    }
+    if (counts[0] < counts[1])
+        cw_text_print(out, ", timed in %s of %s", cw_terminal_integer(counts[0], timed),
+                      cw_terminal_integer(counts[1], all));
+}

@@ -28,6 +28,8 @@ int cw_terminal_room(const struct cw_output_table *table, unsigned width);
 void cw_terminal_put_rows(const int widths[CW_TERMINAL_COLUMNS], const struct cw_output_table *table,
                           void (*after)(void *content, uint64_t row, FILE *out), FILE *out);
 void cw_terminal_put(const int widths[CW_TERMINAL_COLUMNS], const struct cw_output_table *table, FILE *out);
+/* ", timed in 2 of 3" if the time of the others is unknown. */
+void cw_terminal_put_timed(const struct cw_groups *groups, FILE *out);
 /* All of one table, its first column fitted, with the legend of its marks. */
 void cw_terminal_print(const struct cw_output_table *table, unsigned width, FILE *out);
 /* The legend of the statuses seen. */

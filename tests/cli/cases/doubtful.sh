@@ -61,3 +61,6 @@ done
 echo == a time that was collected on one side alone
 sed 's,"2\.5","n/a",' "$SOURCE/tests/foreign/ncu_raw.csv" >untimed.csv
 metric-eval diff "$SOURCE/tests/foreign/ncu_raw.csv" untimed.csv 2>/dev/null | sed -n '4p;/ change /,/fill/p'
+for command in table advise; do
+    counterworks $command untimed.csv 2>/dev/null | grep 'timed in'
+done
