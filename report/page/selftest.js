@@ -118,6 +118,16 @@ async function selftest() {
       canvas.dispatchEvent(Object.defineProperties(new MouseEvent("mousemove"), {offsetX: {value: at}, offsetY: {value: down}}));
       return canvas.title;
     };
+    for (const key of ["ArrowRight", "+", "ArrowRight"]) canvas.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+    const middle = async width => {
+      canvas.parentElement.style.width = width;
+      await new Promise(done => setTimeout(done, 400));
+      canvas.resize();
+      return canvas.timeAt(canvas.clientWidth / 2) / own[0].span;
+    };
+    const seen = await middle("");
+    check("another width shows the same part", Math.abs(await middle("700px") - seen) < 0.005 && canvas.clientWidth <= 700);
+    await middle("");
     canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "Home", bubbles: true}));
     await new Promise(done => setTimeout(done, 400));
     const {gaps, span} = own[0], hole = gaps && gaps.start.findIndex((_, i) => gaps.length[i] > span / 8);
@@ -192,6 +202,14 @@ async function testTrace(trace, check, go) {
   await new Promise(done => setTimeout(done, 400));
   const [from, to] = chart.shown();
   check(`${name}: zoom shows a part`, to - from < trace.span / 3.9);
+  const resized = async width => {
+    chart.canvas.parentElement.style.width = width;
+    await new Promise(done => setTimeout(done, 400));
+    chart.resize();
+    return chart.shown();
+  };
+  check(`${name}: it shows this part in another width`, (await resized("700px")).every((time, n) => Math.abs(time - [from, to][n]) <= (to - from) / 100 + 1) && chart.canvas.clientWidth <= 700);
+  await resized("");
   const index = trace.lanes.findIndex(l => l.kind === "gpu" && levelsOf(l).some(level => level.cause.some(cause => cause >= 0)));
   const lane = Math.max(0, index), depth = Math.max(0, levelsOf(trace.lanes[lane]).findIndex(level => level.cause.some(cause => cause >= 0))), level = levelsOf(trace.lanes[lane])[depth];
   const i = Math.max(0, level.cause.findIndex((cause, n) => cause >= 0 && level.count[n] === 1)), item = {lane, level, depth, i};

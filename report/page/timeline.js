@@ -328,9 +328,10 @@ function drawTimeline(timeline, ranges) {
   function resize() {
     const now = Math.floor(canvas.parentElement ? canvas.parentElement.clientWidth : 0);
     if (!now || now === canvas.drawn) return;
+    const left = transform.x * now / width;
     width = canvas.drawn = now;
     zoom.extent([[0, 0], [width, 100]]).translateExtent([[0, 0], [width, 100]]);
-    draw();
+    d3.select(canvas).call(zoom.transform, d3.zoomIdentity.translate(left, 0).scale(transform.k));
   }
 
   canvas.addEventListener("keydown", key);
@@ -338,7 +339,8 @@ function drawTimeline(timeline, ranges) {
   canvas.addEventListener("click", e => { const told = tell(e.offsetX, e.offsetY); if (told && told.kernel) location.hash = `kernel=${told.kernel.index}`; });
   d3.select(canvas).call(zoom);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-  canvas.redraw = draw;
+  canvas.resize = resize;
+  canvas.timeAt = px => transform.rescaleX(x).invert(px);
 
   const choices = (timeline.series || []).map((s, i) => make("label", {title: s.name}, make("input", {type: "checkbox", checked: chosen.has(i),
     onchange: e => { if (e.target.checked) chosen.add(i); else chosen.delete(i); draw(); }}), " ", s.name));

@@ -112,10 +112,11 @@ function traceChart(trace, told) {
   chart.resize = () => {
     const now = Math.floor(canvas.parentElement ? canvas.parentElement.clientWidth : 0);
     if (!now || now === canvas.drawn) return;
+    const {from, to} = view();
     chart.width = canvas.drawn = now;
     zoom.extent([[lane.left, 0], [now, 100]]).translateExtent([[lane.left, 0], [now, 100]]);
-    chart.draw();
-    if (chart.wanted) { const wanted = chart.wanted; chart.wanted = null; chart.show(...wanted); }
+    chart.show(...(chart.wanted || [from, to]));
+    chart.wanted = null;
     told(chart);
   };
   chart.axis = axis;
