@@ -272,8 +272,9 @@ static enum cw_status choose_kernels(struct cw_groups *groups, const struct cw_r
     if (first) {
         k->group_count = groups->count;
         k->total = groups->total;
+        k->untimed = cw_groups_untimed(groups);
     } else {
-        k->total_before = groups->total;
+        k->total_before = cw_groups_untimed(groups) ? NAN : groups->total;
     }
     if (few)
         return CW_OK;
@@ -547,7 +548,7 @@ enum cw_status cw_report_kernels_put(FILE *out, const struct cw_report_kernels *
     fputs("]", out);
     put_gone(out, k);
     if (k->report->baseline)
-        cw_put_number(out, ",\n\"total_before\":", k->total_before);
+        cw_put_number(out, ",\n\"total_before\":", k->untimed ? NAN : k->total_before);
     return CW_OK;
 }
 
@@ -750,6 +751,6 @@ static enum cw_status put_nvtx(FILE *out, const struct cw_report_kernels *k, str
 enum cw_status cw_report_launches_put(FILE *out, const struct cw_report_kernels *k, struct cw_error *err)
 {
     put_told(out, k->report->ranges);
-    cw_put_count(out, ",\n\"untimed\":", cw_groups_untimed(&k->groups));
+    cw_put_count(out, ",\n\"untimed\":", k->untimed);
     return put_nvtx(out, k, err);
 }

@@ -31,7 +31,8 @@ struct cw_report_kernels {
     uint32_t column_count;      /* columns that the metrics read */
     const uint32_t *columns;    /* their indices in the schema */
     const uint32_t *column_of;  /* by counter of the chip: index into `columns`, or CW_NONE */
-    double total, total_before; /* ns of all kernels, now and in the baseline */
+    double total, total_before; /* ns of all kernels, now and in the baseline; NaN if launches there have no time */
+    uint64_t untimed;           /* launches without a time */
     uint32_t group_count, left; /* number of all kernels; launches of kernels that the page leaves out */
     const uint32_t *group_of;   /* by range: index into `groups`, or CW_NONE */
     struct cw_groups before;    /* kernels of the baseline; empty without one */
