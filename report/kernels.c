@@ -453,10 +453,10 @@ static void put_values(FILE *out, const struct cw_result *r, uint32_t row)
         fputs("]", out);
 }
 
-static void put_group(FILE *out, const struct cw_group *g)
+static void put_group(FILE *out, const struct cw_group *g, size_t apart)
 {
     cw_put_text(out, "{\"name\":", g->name);
-    cw_put_short(out, ",\"short\":", g->name);
+    cw_put_short_apart(out, ",\"short\":", g->name, apart);
     cw_put_count(out, ",\"launches\":", g->count);
     cw_put_count(out, ",\"timed\":", g->timed);
     cw_put_number(out, ",\"total\":", g->total);
@@ -473,19 +473,19 @@ static void put_before(FILE *out, const struct cw_report_kernels *k, const struc
         if (cw_range_compare_kernels(range, &k->before.data.ranges[b], true) != 0)
             continue;
         fputs(",\n \"before\":", out);
-        put_group(out, &k->before.items[b]);
+        put_group(out, &k->before.items[b], 0);
         put_values(out, &k->was, b);
         fputs("}", out);
         return;
     }
 }
 
-static void put_kernel(FILE *out, const struct cw_report_kernels *k, uint32_t g)
+static void put_kernel(FILE *out, const struct cw_report_kernels *k, uint32_t g, size_t apart)
 {
     const struct cw_counter_data *data = &k->groups.data;
     const struct cw_range *range = &data->ranges[g];
     char family[CW_SHORT_SIZE];
-    put_group(out, &k->groups.items[g]);
+    put_group(out, &k->groups.items[g], apart);
     cw_put_text(out, ",\"family\":", *range->kernel ? cw_shorten_to_family(range->name, family) : range->name);
     cw_put_text(out, ",\"function\":", range->kernel);
     cw_put_size(out, ",\"grid\":", range->grid);
@@ -518,7 +518,7 @@ static void put_gone(FILE *out, const struct cw_report_kernels *k)
         if (is_shown(k, &k->before.data.ranges[b]))
             continue;
         fputs(before, out);
-        put_group(out, &k->before.items[b]);
+        put_group(out, &k->before.items[b], 0);
         fputs("}", out);
         before = ",";
     }
@@ -540,11 +540,19 @@ enum cw_status cw_report_kernels_put(FILE *out, const struct cw_report_kernels *
     if (status != CW_OK)
         return status;
     put_counters(out, k);
+    const char **names = calloc((size_t)g->count + 1, sizeof *names);
+    if (!names)
+        return cw_error_nomem(err);
+    for (uint32_t i = 0; i < g->count; i++)
+        names[i] = g->items[i].name;
+    size_t *alike = cw_put_alike(names, g->count);
     fputs(",\n\"kernels\":[", out);
     for (uint32_t i = 0; i < g->count; i++) {
         fputs(i ? ",\n" : "\n", out);
-        put_kernel(out, k, i);
+        put_kernel(out, k, i, alike ? alike[i] : 0);
     }
+    free(alike);
+    free(names);
     fputs("]", out);
     put_gone(out, k);
     if (k->report->baseline)

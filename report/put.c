@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/apart.h"
 #include "base/shorten.h"
 #include "base/text.h"
 
@@ -18,8 +19,19 @@ void cw_put_text(FILE *out, const char *before, const char *text)
 
 void cw_put_short(FILE *out, const char *before, const char *name)
 {
+    cw_put_short_apart(out, before, name, 0);
+}
+
+void cw_put_short_apart(FILE *out, const char *before, const char *name, size_t at)
+{
     char text[CW_SHORT_SIZE];
-    cw_put_text(out, before, cw_shorten(name, SHORT_COLUMNS, text));
+    cw_shorten(name, SHORT_COLUMNS, text);
+    cw_put_text(out, before, cw_show_apart(name, at, SHORT_COLUMNS, text));
+}
+
+size_t *cw_put_alike(const char *const *names, size_t count)
+{
+    return cw_find_alike(names, count, SHORT_COLUMNS, cw_shorten);
 }
 
 void cw_put_number(FILE *out, const char *before, double value)

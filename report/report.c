@@ -329,15 +329,23 @@ static void put_times(FILE *out, const struct cw_ranks *r, const struct cw_rank_
 
 static enum cw_status put_kernels(FILE *out, const struct cw_ranks *r, struct cw_error *err)
 {
+    const uint32_t count = r->kernel_count < MOST_KERNELS ? r->kernel_count : MOST_KERNELS;
     float *times = malloc(((size_t)r->rank_count + 1) * sizeof *times);
-    if (!times)
+    const char **names = calloc((size_t)count + 1, sizeof *names);
+    if (!times || !names) {
+        free(times);
+        free(names);
         return cw_error_nomem(err);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = r->kernels[i].name;
+    size_t *alike = cw_put_alike(names, count);
     cw_put_count(out, ",\n\"all_kernels\":", r->kernel_count);
     fputs(",\n\"kernels\":[", out);
-    for (uint32_t i = 0; i < r->kernel_count && i < MOST_KERNELS; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct cw_rank_kernel *k = &r->kernels[i];
         cw_put_text(out, i ? ",\n{\"name\":" : "\n{\"name\":", k->name);
-        cw_put_short(out, ",\"short\":", k->name);
+        cw_put_short_apart(out, ",\"short\":", k->name, alike ? alike[i] : 0);
         cw_put_size(out, ",\"grid\":", k->grid);
         cw_put_size(out, ",\"block\":", k->block);
         cw_put_number(out, ",\"total\":", k->total);
@@ -352,6 +360,8 @@ static enum cw_status put_kernels(FILE *out, const struct cw_ranks *r, struct cw
         fputs("]}", out);
     }
     fputs("]", out);
+    free(alike);
+    free(names);
     free(times);
     return CW_OK;
 }
