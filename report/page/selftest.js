@@ -17,6 +17,7 @@ async function selftest() {
     return [...table.querySelectorAll("tbody tr")].map(r => r.lastChild.textContent).join();
   };
   check("rows without a number sort last", sorted(traceTable({title: "", columns: ["wall", "name"], rows: [[["2 ns", 2], ["a"]], [["-", null], ["b"]], [["7 ns", 7], ["c"]]]})) === "c,a,b");
+  check("texts sort from A to Z first", sorted(traceTable({title: "", columns: ["mostly", "name"], rows: [[["own work", null], ["a"]], [["launch", null], ["b"]], [["waiting", null], ["c"]]]})) === "b,a,c");
   check("numbers in texts sort as numbers", sorted(sortableTable({label: "", rows: ["f.cu:100", "f.cu:9", "f.cu:10"], columns: [{title: "Line", value: line => line}], sorted: -1})) === "f.cu:9,f.cu:10,f.cu:100");
   const searched = (table, words) => {
     const input = table.querySelector("input");

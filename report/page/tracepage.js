@@ -158,7 +158,7 @@ function traceTable({title, columns, rows, left, note}, open) {
     const greatest = d3.max(rows, row => row[i][1]), by = greatest === undefined ? 0 : 1, text = row => micro(row[i][0]);
     const cell = name === "share" ? row => make("span", {class: "with-bar"}, bar(row[i][1] / greatest), make("span", {}, text(row)))
       : open && !i ? row => make("a", {href: `#${open(row)}`}, text(row)) : text;
-    return {title: heading(name), number: true, value: row => row[i][by], cell};
+    return {title: heading(name), number: by > 0, value: row => row[i][by], cell};
   };
   const name = {title: heading(columns[last]), wide: true, value: row => row[last][0], cell: row => make("span", {title: row[last][0]}, breakable(row[last][1] || row[last][0] || "(none)"))};
   return make("div", {class: "words"}, sortableTable({label: title, rows, search: rows.length > 10, first: open ? 5 : 10, sorted: -1, columns: [...columns.slice(0, last).map(column), name]}),
