@@ -459,6 +459,7 @@ static void put_group(FILE *out, const struct cw_group *g, size_t apart)
     cw_put_short_apart(out, ",\"short\":", g->name, apart);
     cw_put_count(out, ",\"launches\":", g->count);
     cw_put_count(out, ",\"timed\":", g->timed);
+    cw_put_count(out, ",\"used\":", cw_group_is_partly_used(g) ? g->used : g->count);
     cw_put_number(out, ",\"total\":", g->total);
     cw_put_number(out, ",\"mean\":", g->mean);
     cw_put_number(out, ",\"least\":", g->least);

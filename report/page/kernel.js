@@ -186,6 +186,7 @@ function kernelPage(kernel) {
   return make("div", {}, make("p", {class: "tools"}, make("a", {href: "#kernels"}, launchWords[0] === "range" ? "All ranges" : "All kernels"), " ", near(kernel.index - 1), " ", near(kernel.index + 1)),
     make("h2", {class: "name"}, breakable(kernel.short)), kernel.short === kernel.name ? null : make("p", {class: "quiet name"}, kernel.name),
     summary(kernel),
+    kernel.used < kernel.launches ? make("p", {class: "quiet"}, `Values are of ${count(kernel.used)} of ${launches(kernel.launches)}, which ${kernel.used === 1 ? "has" : "have"} the most counters.`) : null,
     make("div", {class: "columns"}, panel("Limits", limiterPath(kernel)), panel("Advice", findings(kernel)),
       panel("Roofline", roofline(kernel, kernels)), panel("Memory", memoryChart(kernel)), panel("Why warps waited", stalls(kernel)),
       panel("Not shown", notShown(kernel))),

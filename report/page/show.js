@@ -253,7 +253,7 @@ function explain(kernel, metric, back) {
     formulaOf(kernel, metric), partsOf(kernel, metric), counterTable(kernel, metric),
     make("p", {class: "quiet"}, kernel.launches > 1
       ? statusNames[status] === "multiplexed" ? `Counters are means, to nine digits, of the launches counted in their pass, out of ${launches(kernel.launches)}.`
-        : `Counters are means of ${launches(kernel.launches)}, to nine digits.`
+        : `Counters are means of ${kernel.used < kernel.launches ? `${count(kernel.used)} of ` : ""}${launches(kernel.launches)}, to nine digits.`
       : "Numbers have nine digits.")].filter(Boolean));
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
