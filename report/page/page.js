@@ -75,7 +75,8 @@ const tellings = {
 function notices() {
   const list = data.captures.flatMap(lacks), all = (data.told || []).filter(t => Object.keys(tellings).includes(t.key));
   if (data.unwanted) list.push(`${count(data.unwanted)} of the ${launches(data.unwanted + launchCount)} in ${mainCapture.source} ${data.unwanted === 1 ? "is" : "are"} left out, by --range, --kernel or --exclude: times and shares are of the others.`);
-  if (data.untimed) list.push(`${count(data.untimed)} of ${launches(launchCount)} ${data.untimed === 1 ? "has" : "have"} no time: totals, shares and means are of the others.`);
+  if (data.untimed === launchCount && launchCount) list.push(`No ${launchWords[0]} has a time.`);
+  else if (data.untimed) list.push(`${count(data.untimed)} of ${launches(launchCount)} ${data.untimed === 1 ? "has" : "have"} no time: totals, shares and means are of the others.`);
   list.push(...all.map(t => tellings[t.key](`${launches(t.ranges)} ${t.ranges === 1 ? "was" : "were"}`, t.value)));
   if (data.launches_left) list.push(`This page has ${count(kernels.length)} of ${count(data.all_kernels)} kernels, with ${percent(data.shown / data.total)} of the time; ` +
     (data.hdf5 ? `${data.hdf5} has every launch.` : `"metric-eval ${mainCapture.source} -o all.h5" writes every launch to an HDF5 file.`));
