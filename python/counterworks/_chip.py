@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
-from counterworks._library import (Local, Path, UnsupportedError, Words, agent, check, encode, ffi, library, listed, made,
-                                   names_of, number_of, text, warn)
+from counterworks._library import (Local, Path, Texts, UnsupportedError, Words, agent, check, encode, ffi, library, listed,
+                                   made, names_of, number_of, text, warn)
 
 _TYPES = names_of("COUNTERWORKS_", "metric_type")
 
@@ -55,22 +55,19 @@ class Chip(Local, collections.abc.Mapping):
         self._handle = handle
         self.name = name
         self._usual: Optional[list[str]] = None
-        told: list[str] = []
-        self._told = told
-        self._tell = ffi.callback("void(void *, const char *)", lambda _user, line: told.append(text(line)))
-        library.counterworks_chip_tell(handle, self._tell, ffi.NULL)
+        self._told = Texts()
+        library.counterworks_chip_tell(handle, self._told.take, ffi.NULL)
 
     def _listed(self, function: Callable, *arguments: Any) -> list[str]:
         """Names that a function of the library takes from the chip. Its notices become warnings."""
-        names = listed(lambda take: check(function, self._handle, *arguments, take, ffi.NULL))
-        self._warn()
-        return names
+        try:
+            return listed(lambda take: check(function, self._handle, *arguments, take, ffi.NULL))
+        finally:
+            self._warn()
 
     def _warn(self) -> None:
         """Gives the notices of calls with the chip as warnings."""
-        lines = self._told[:]
-        del self._told[:len(lines)]
-        warn(lines)
+        warn(self._told.all())
 
     def __repr__(self) -> str:
         return f"<counterworks.Chip {self.name}>"

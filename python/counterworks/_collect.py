@@ -14,7 +14,7 @@ from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 from counterworks._capture import Capture, open_files
 from counterworks._chip import Chip, Plan
 from counterworks._chip import chip as open_chip
-from counterworks._library import Error, UsageError, Words, check, collect_library, encode, ffi, names_of, text, warn
+from counterworks._library import Error, Texts, UsageError, Words, check, collect_library, encode, ffi, names_of, warn
 
 _KINDS = {name: number for number, name in names_of("COUNTERWORKS_COLLECT_", "collect_kind").items()}
 _SETS = {"kernels": "advice", "ranges": "advice", "samples": "pm-overview"}  # without words of the user
@@ -97,21 +97,21 @@ class Session(Capture):
         return self
 
     def __exit__(self, _kind: Any, failed: Optional[BaseException], _traceback: Any) -> None:
-        session, self._session, lines = self._session, ffi.NULL, []
-        tell = ffi.callback("void(void *, const char *)", lambda _user, line: lines.append(text(line)))
-        self.notices = lines
+        session, self._session, told = self._session, ffi.NULL, Texts()
         try:
-            check(collect_library().counterworks_collect_close, session, tell, ffi.NULL)
+            check(collect_library().counterworks_collect_close, session, told.take, ffi.NULL)
         except Error:
+            self.notices = told.all()
             if failed:
                 return
-            warn(lines)  # the reasons
+            warn(self.notices)  # the reasons
             raise
+        self.notices = told.all()
         if failed:
             return
         super().__init__(open_files([self.path]), self.path,
                          self._asked_chip if isinstance(self._asked_chip, Chip) else None)
-        warn([line for line in lines if not line.startswith("recorded ") or "(" in line])  # a trace counts its rows
+        warn([line for line in self.notices if not line.startswith("recorded ") or "(" in line])  # a trace counts its rows
 
     def __del__(self) -> None:
         """Ends a session whose block never ended, as of a generator: another could not begin."""

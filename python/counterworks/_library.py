@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 import warnings
-from typing import Any, Callable, Iterable, Union
+from typing import Any, Callable, Iterable, Optional, Union
 
 try:
     from counterworks._cffi import ffi
@@ -207,14 +207,32 @@ class Words:
         names.count, names.names = self.count, self.array
 
 
+class Texts:
+    """Texts that functions of the library pass to a callback, `take`."""
+
+    def __init__(self, result: str = "void") -> None:
+        found: list[str] = []
+        failed: list[BaseException] = []
+
+        def take(_user: Any, line: Any) -> Optional[bool]:
+            found.append(text(line))
+            return True if result == "bool" else None
+
+        self._found, self._failed = found, failed
+        self.take = ffi.callback(f"{result}(void *, const char *)", take,
+                                 onerror=lambda _kind, error, _traceback: failed.append(error))
+
+    def all(self) -> list[str]:
+        """The texts since the last call. Raises the exception of a callback, such as Ctrl-C, which C does not pass on."""
+        found = self._found[:]
+        del self._found[:len(found)]
+        if self._failed:
+            raise self._failed.pop()
+        return found
+
+
 def listed(call: Callable[[Any], None]) -> list[str]:
     """Strings that a function of the library passes to a callback: call(callback, user)."""
-    found = []
-
-    @ffi.callback("bool(void *, const char *)")
-    def take(_user: Any, name: Any) -> bool:
-        found.append(text(name))
-        return True
-
-    call(take)
-    return found
+    texts = Texts("bool")
+    call(texts.take)
+    return texts.all()

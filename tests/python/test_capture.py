@@ -342,6 +342,15 @@ class Mistakes(unittest.TestCase):
                 with c:
                     self.fail("a second block")
 
+    def test_an_interrupt_while_a_block_ends_passes_on(self):
+        c = cw.capture().__enter__()
+        step(c)
+        with mock.patch("counterworks._library.text", side_effect=KeyboardInterrupt):
+            with self.assertRaises(KeyboardInterrupt):
+                c.__exit__(None, None, None)
+        with cw.capture(METRICS) as c:
+            step(c)
+
     def test_a_block_that_never_ends(self):
         cw.capture(METRICS).__enter__()
         gc.collect()

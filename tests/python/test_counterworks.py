@@ -14,6 +14,7 @@ import sys
 import tempfile
 import unittest
 import warnings
+from unittest import mock
 
 import numpy as np
 import pandas
@@ -423,6 +424,15 @@ class Mistakes(unittest.TestCase):
         self.assertTrue(any("incomplete" in str(w.message) for w in seen))
         self.assertEqual({w.filename for w in seen}, {__file__})
         self.assertTrue(all(issubclass(w.category, cw.Notice) for w in seen))
+
+    def test_an_interrupt_in_a_callback_passes_on(self):
+        chip, run = cw.chip("GH100"), cw.open(CAPTURES / "gemm.cwd")
+        for call in (lambda: list(chip), lambda: chip.find("l2 hit rate"), lambda: chip.find("l2 bnak"),
+                     lambda: chip.set("demo"), chip.for_advice, run.available):
+            with mock.patch("counterworks._library.text", side_effect=KeyboardInterrupt):
+                with self.assertRaises(KeyboardInterrupt):
+                    call()
+        self.assertGreater(len(chip), 3000)  # not the names before the interrupt
 
     def test_memory_of_the_library_stays(self):
         run, chip = cw.open(CAPTURES / "gemm.cwd"), cw.chip("GH100")
