@@ -56,6 +56,8 @@ class Session(Capture):
         self.path = os.path.abspath(os.path.join(self._folder, "run.cwd") if path is None else path)
 
     def __getattr__(self, name: str) -> Any:
+        if "_handle" in vars(self):
+            return object.__getattribute__(self, name)  # which raises
         raise AttributeError(f"found no {name!r} of a capture that is not complete, expected its block to end before")
 
     def __repr__(self) -> str:

@@ -358,6 +358,14 @@ class Mistakes(unittest.TestCase):
             step(c)
         self.assertEqual(len(c.ranges()["name"]), 2)
 
+    def test_names_that_a_capture_lacks(self):
+        with cw.capture(METRICS) as c:
+            step(c)
+            with self.assertRaisesRegex(AttributeError, "found no 'kernel' of a capture that is not complete"):
+                c.kernel
+        with self.assertRaisesRegex(AttributeError, "^'Session' object has no attribute 'kernel'$"):
+            c.kernel
+
     def test_without_a_block(self):
         c = cw.capture(METRICS)
         step(c)
