@@ -321,7 +321,7 @@ def _files(paths: Iterable[Union[Path, Iterable[Path]]]) -> list[Path]:
     for path in paths:
         if not isinstance(path, (str, bytes, os.PathLike)) and not np.iterable(path):
             raise TypeError(f"found {path!r}, expected a path or a list of paths")
-        files += [path] if isinstance(path, (str, bytes, os.PathLike)) else path
+        files.extend([path] if isinstance(path, (str, bytes, os.PathLike)) else path)
     return files
 
 

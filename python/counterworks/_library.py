@@ -188,7 +188,7 @@ class Words:
     def __init__(self, values: Union[Path, bytes, Iterable[Union[Path, bytes]], None]) -> None:
         if isinstance(values, (str, bytes, os.PathLike)):
             values = [values]
-        self.kept = [ffi.new("char[]", encode(value)) for value in values or ()]
+        self.kept = [ffi.new("char[]", encode(value)) for value in (() if values is None else values)]
         self.count = len(self.kept)
         self.array = ffi.new("const char *[]", self.kept) if self.kept else ffi.NULL
 

@@ -299,6 +299,16 @@ for _ in range(2):
         self.assertEqual(str(cw.open(CAPTURES / "gemm.cwd").advise(samples=samples)),
                          str(cw.open(CAPTURES / "gemm.cwd").advise(samples=cw.open(samples))))
 
+    def test_arrays_are_lists(self):
+        path, names = CAPTURES / "transformer.cwd", ["dram__bytes_read.sum", "sm__inst_executed.sum"]
+        run, gh100 = cw.open(path), cw.chip("GH100")
+        for listed in np.array, pandas.Series, pandas.Index, iter:
+            np.testing.assert_array_equal(run.evaluate(listed(names))[0], run.evaluate(names)[0])
+            self.assertEqual(list(run.kernels(metrics=listed(names)).table.metrics), names)
+            self.assertEqual(list(gh100.plan(listed(names)).metrics), names)
+            self.assertEqual(cw.open(listed([str(path)])).source, str(path))
+        self.assertEqual(run.evaluate(np.array([]))[0].shape, (0, run.row_count))
+
     def test_ranks_of_a_job(self):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([pathlib.Path(METRIC_EVAL).with_name("make_ranks"), CAPTURES / "gpus.cwd", "3", folder, "4"], check=True)
