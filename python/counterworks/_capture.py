@@ -75,9 +75,11 @@ def _text(value: Any) -> Union[str, bytes]:
 class View(Local):
     """Part of a capture: `tables`, a text for people (str), and files (save).
 
-    A view of one table stands for it: view["total_ns"], "total_ns" in view, view.to_dataframe(), view.to_xarray()."""
+    A view of one table stands for it: view["total_ns"], "total_ns" in view, view.to_dataframe(), view.to_xarray().
+    That of a gate has its `verdict`: "same", "better", "ambiguous", "worse" or "incomparable"."""
 
     _instead = "its data, such as to_dataframe()"
+    verdict: str
 
     def __init__(self, function: Callable, arguments: tuple, request: _Request, source: str, keep: Any,
                  listed: Optional[Callable[[], View]] = None) -> None:
@@ -121,11 +123,6 @@ class View(Local):
     def to_xarray(self) -> xarray.Dataset:
         """The first table as an xarray Dataset."""
         return self.table.to_xarray()
-
-    @property
-    def verdict(self) -> str:
-        """Of a gate: "same", "better", "ambiguous", "worse" or "incomparable"."""
-        return _VERDICTS[library.counterworks_view_verdict(self.handle)]
 
     def save(self, path: Path) -> None:
         """Writes a file with the format of its suffix: .csv, .json, .h5, .html, .pftrace..."""
@@ -375,7 +372,9 @@ def diff(before: Union[Capture, Path], after: Union[Capture, Path], **request: A
 def gate(before: Union[Capture, Path], after: Union[Capture, Path], rules: Path, need: float = 0,
          **request: Any) -> View:
     """Whether `after` is worse than `before`, by a file of rules: see the view's `verdict`."""
-    return _compare(library.counterworks_gate, before, after, encode(rules), need, **request)
+    view = _compare(library.counterworks_gate, before, after, encode(rules), need, **request)
+    view.verdict = _VERDICTS[library.counterworks_view_verdict(view.handle)]
+    return view
 
 
 def join(trace: Union[Capture, Path], capture: Union[Capture, Path], samples: Union[Capture, Path, None] = None,
