@@ -82,8 +82,6 @@ class Profile:
         self._repeat, self._warmup = repeat, warmup
         self._kept: dict[str, Session] = {}
         self._objects: dict[int, dict] = {}
-        if next(iter(inspect.signature(function).parameters), "") != "self":  # a method is bound later
-            self._named()
 
     def _named(self) -> list[dict]:
         """The arguments of each configuration, by name."""
@@ -97,22 +95,26 @@ class Profile:
     def __call__(self, *words: Any, **named: Any) -> Any:
         return self._function(*words, **named)
 
-    def __get__(self, owner: Any, _type: Any = None) -> Profile:
-        """The profile of an object's method, whose capture lasts as long as the object. The object itself has nothing of
-        it: a subclass may have a method of the same name."""
-        if owner is None:
+    def __get__(self, owner: Any, kind: Any = None) -> Profile:
+        """The profile of a method of an object or class, whose capture lasts as long as that. The object itself has
+        nothing of it: a subclass may have a method of the same name."""
+        bind = getattr(self._function, "__get__", None)
+        function = self._function if bind is None else bind(owner, kind)
+        if function is self._function:
             return self
+        owner = kind if owner is None else owner
         if id(owner) not in self._objects:
             with contextlib.suppress(TypeError):  # without weak references, each access is a profile of its own
                 weakref.finalize(owner, self._objects.pop, id(owner), None).atexit = False
                 self._objects[id(owner)] = {}
         bound = copy.copy(self)
-        bound._function = bound.__wrapped__ = self._function.__get__(owner)
+        bound._function = bound.__wrapped__ = function
         bound._kept = self._objects.get(id(owner), {})
         return bound
 
     def run(self) -> Profile:
         """Calls the function for each configuration, and captures that."""
+        self._named()  # a mistake in the last configuration, before the first runs
         plan = make_plan(self._metrics, "kernels", self._options.get("chip"))
         once = self._options.get("replay") in ("kernel", "batch")  # each launch has all passes
         repeat = self._repeat or (1 if once else plan.passes)

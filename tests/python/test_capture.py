@@ -282,6 +282,49 @@ class Profiles(unittest.TestCase):
         gc.collect()
         self.assertIsNone(gone())
 
+    def test_methods_of_classes(self):
+        profile = cw.profile(METRICS, [2], repeat=1, replay="kernel")
+
+        class Work:
+            @profile
+            def step(this, n):
+                cw.pretend(f"launch step{n}")
+
+            @classmethod
+            @profile
+            def outside(cls, n):
+                cw.pretend(f"launch {cls.__name__}{n}")
+                return cls
+
+            @profile
+            @classmethod
+            def inside(cls, n):
+                cw.pretend(f"launch {cls.__name__}{n}")
+                return cls
+
+            @staticmethod
+            @profile
+            def alone(n):
+                cw.pretend(f"launch alone{n}")
+
+            @profile
+            @staticmethod
+            def alone_inside(n):
+                cw.pretend(f"launch alone{n}")
+
+        class More(Work):
+            pass
+
+        for kind in Work, More:
+            self.assertIs(kind().inside(1), kind)
+            for method in (kind.inside,) if sys.version_info >= (3, 13) else (kind.inside, kind.outside):
+                self.assertIs(method(1), kind)
+                self.assertEqual(list(method.table()["group"]), [kind.__name__ + "2"])
+            for method in kind.alone, kind().alone, kind.alone_inside, kind().alone_inside:
+                self.assertEqual(list(method.table()["group"]), ["alone2"])
+        self.assertEqual(list(Work().step.table()["group"]), ["step2"])
+        self.assertIsNot(Work.inside.capture, More.inside.capture)
+
     def test_a_launch_for_each_pass(self):
         @cw.profile("demo")
         def work():
