@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import functools
 import inspect
 import weakref
@@ -82,6 +81,7 @@ class Profile:
         self._repeat, self._warmup = repeat, warmup
         self._kept: dict[str, Session] = {}
         self._objects: dict[int, dict] = {}
+        self._owner: Any = None  # of a method
 
     def _named(self) -> list[dict]:
         """The arguments of each configuration, by name."""
@@ -107,10 +107,14 @@ class Profile:
             with contextlib.suppress(TypeError):  # without weak references, each access is a profile of its own
                 weakref.finalize(owner, self._objects.pop, id(owner), None).atexit = False
                 self._objects[id(owner)] = {}
-        bound = copy.copy(self)
-        bound._function = bound.__wrapped__ = function
-        bound._kept = self._objects.get(id(owner), {})
+        bound = object.__new__(type(self))
+        vars(bound).update(vars(self), _function=function, __wrapped__=function, _owner=owner,
+                           _kept=self._objects.get(id(owner), {}))
         return bound
+
+    def __reduce__(self) -> Any:
+        """By its name, as a function; without captures."""
+        return self.__qualname__ if self._owner is None else (getattr, (self._owner, self.__name__))
 
     def run(self) -> Profile:
         """Calls the function for each configuration, and captures that."""

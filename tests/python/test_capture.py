@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
@@ -31,6 +32,19 @@ def step(c):
     with c.range("step"):
         cw.pretend("launch gemm")
         cw.pretend("launch softmax")
+
+
+@cw.profile(METRICS, [2], repeat=1, replay="kernel")
+def work(n):
+    cw.pretend(f"launch work{n}")
+    return n
+
+
+class Working:
+    @cw.profile(METRICS, [2], repeat=1, replay="kernel")
+    def step(self, n):
+        cw.pretend(f"launch step{n}")
+        return self
 
 
 class Kinds(unittest.TestCase):
@@ -324,6 +338,18 @@ class Profiles(unittest.TestCase):
                 self.assertEqual(list(method.table()["group"]), ["alone2"])
         self.assertEqual(list(Work().step.table()["group"]), ["step2"])
         self.assertIsNot(Work.inside.capture, More.inside.capture)
+
+    def test_to_another_process_a_profile_goes_as_its_function(self):
+        one = Working()
+        for captured in False, True:
+            for function in pickle.loads(pickle.dumps(work)), copy.copy(work), copy.deepcopy(work):
+                self.assertIs(function, work)
+            self.assertIs(copy.copy(one.step)(1), one)
+            self.assertIsInstance(pickle.loads(pickle.dumps(one.step))(1), Working)
+            self.assertEqual(list(copy.deepcopy(one.step).table()["group"]), ["step2"])
+            if not captured:
+                work.table()
+                one.step.table()
 
     def test_a_launch_for_each_pass(self):
         @cw.profile("demo")
