@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional
 import numpy as np
 
 from counterworks._collect import Session, What, capture, make_plan
+from counterworks._library import UsageError
 from counterworks._table import STATUSES, Table
 
 if TYPE_CHECKING:
     import pandas
 
 _MARK = "configuration {}"
+_LATER = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction
 
 
 def _arguments(configuration: Any) -> tuple[tuple, dict]:
@@ -76,8 +78,16 @@ class Profile:
     def __init__(self, function: Callable, metrics: What, configs: Optional[Iterable], repeat: Optional[int],
                  warmup: int, options: dict) -> None:
         functools.update_wrapper(self, function)
+        if isinstance(configs, (dict, str, bytes)):
+            raise TypeError(f"found the configurations {configs!r}, expected a list of them")
         self._function, self._metrics, self._options = function, metrics, options
         self._configs = [((), {})] if configs is None else [_arguments(c) for c in configs]
+        if not self._configs:
+            raise UsageError("found an empty list of configurations, expected at least one, or None")
+        if repeat is not None and repeat < 1:
+            raise UsageError(f"found repeat={repeat}, expected at least 1, or None")
+        if warmup < 0:
+            raise UsageError(f"found warmup={warmup}, expected at least 0")
         self._repeat, self._warmup = repeat, warmup
         self._kept: dict[str, Session] = {}
         self._objects: dict[int, dict] = {}
@@ -118,6 +128,9 @@ class Profile:
 
     def run(self) -> Profile:
         """Calls the function for each configuration, and captures that."""
+        if any(later(self._function) for later in _LATER):
+            raise TypeError(f"found {self._function!r}, a coroutine or generator, whose call does nothing, expected a "
+                            "function that runs it")
         self._named()  # a mistake in the last configuration, before the first runs
         plan = make_plan(self._metrics, "kernels", self._options.get("chip"))
         once = self._options.get("replay") in ("kernel", "batch")  # each launch has all passes
@@ -174,4 +187,6 @@ def profile(metrics: What = "advice", configs: Optional[Iterable] = None, *, rep
     calls of each configuration; by default as many as the plan has passes, so that each launch can be counted in all of
     them in turn. `warmup`: calls of each configuration before, which are not collected. `options` are those of
     capture(), as `path` and `replay`."""
+    if callable(metrics):
+        raise TypeError("found @profile without its parentheses, expected @profile()")
     return lambda function: Profile(function, metrics, configs, repeat, warmup, options)

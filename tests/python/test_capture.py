@@ -361,6 +361,31 @@ class Profiles(unittest.TestCase):
             frame = work.table()
         self.assertEqual(list(frame["launches"]), [cw.plan("GH100", cw.chip("GH100").set("demo")).passes])
 
+    def test_mistakes(self):
+        async def later(n=1):
+            return n
+
+        def each(n=1):
+            yield n
+
+        async def each_later(n=1):
+            yield n
+
+        for error, message, call in (
+                (TypeError, "found @profile without its parentheses", lambda: cw.profile(each)),
+                (cw.UsageError, "found an empty list of configurations", lambda: cw.profile(METRICS, [])(each)),
+                (TypeError, "found the configurations {'n': 1}, expected a list",
+                 lambda: cw.profile(METRICS, {"n": 1})(each)),
+                (TypeError, "found the configurations 'ab', expected a list", lambda: cw.profile(METRICS, "ab")(each)),
+                (cw.UsageError, "found repeat=0, expected at least 1", lambda: cw.profile(METRICS, repeat=0)(each)),
+                (cw.UsageError, "found warmup=-1, expected at least 0", lambda: cw.profile(METRICS, warmup=-1)(each)),
+                *((TypeError, f"found .*{f.__name__}.*whose call does nothing", cw.profile(METRICS)(f).table)
+                  for f in (later, each, each_later)),
+                (TypeError, "too many positional arguments", cw.profile(METRICS, [1, (1, 2)])(step).table)):
+            with self.assertRaisesRegex(error, message):
+                call()
+        self.assertEqual(asyncio.run(cw.profile(METRICS)(later)(3)), 3)  # a call stays a call
+
 
 class Mistakes(unittest.TestCase):
     def test_errors_are_the_agents_lines(self):
