@@ -9,8 +9,8 @@ import numpy as np
 
 from counterworks._chip import Chip
 from counterworks._chip import chip as open_chip
-from counterworks._library import (Local, Notices, Path, UsageError, Words, check, encode, ffi, library, listed, made,
-                                   names_of, number_of, text)
+from counterworks._library import (Local, Notices, Path, UsageError, Words, check, encode, ffi, library, listed,
+                                   made, names_of, number_of, one_line, text)
 from counterworks._table import Table, escape
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class View(Local):
         return self.text()
 
     def __repr__(self) -> str:
-        return f"<counterworks.View of {self.source}: {', '.join(self.tables) or 'text'}>"
+        return f"<counterworks.View of {one_line(self.source)}: {', '.join(self.tables) or 'text'}>"
 
     def _repr_html_(self) -> Optional[str]:
         return "".join(t._repr_html_() for t in self.tables.values()) or None
@@ -200,8 +200,8 @@ class Capture(Local):
         self.close()
 
     def __repr__(self) -> str:
-        kind = f"{self.profiler} of {self.chip or 'no chip'}" if self._handle is not None else "closed"
-        return f"<counterworks.Capture {self.source}: {kind}>"
+        kind = f"{self.profiler} of {one_line(self.chip or 'no chip')}" if self._handle is not None else "closed"
+        return f"<counterworks.Capture {one_line(self.source)}: {kind}>"
 
     def _repr_html_(self) -> Optional[str]:
         """The kernels with what limits each, the longest first; of samples, the rows."""

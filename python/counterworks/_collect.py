@@ -14,7 +14,8 @@ from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 from counterworks._capture import Capture, open_files
 from counterworks._chip import Chip, Plan
 from counterworks._chip import chip as open_chip
-from counterworks._library import Error, Texts, UsageError, Words, check, collect_library, encode, ffi, names_of, warn
+from counterworks._library import (Error, Texts, UsageError, Words, check, collect_library, encode, ffi, names_of,
+                                   one_line, warn)
 
 _KINDS = {name: number for number, name in names_of("COUNTERWORKS_COLLECT_", "collect_kind").items()}
 _SETS = {"kernels": "advice", "ranges": "advice", "samples": "pm-overview"}  # without words of the user
@@ -61,7 +62,9 @@ class Session(Capture):
         raise AttributeError(f"found no {name!r} of a capture that is not complete, expected its block to end before")
 
     def __repr__(self) -> str:
-        return super().__repr__() if "_handle" in vars(self) else f"<counterworks.Session of {self._kind}: {self.path}>"
+        if "_handle" in vars(self):
+            return super().__repr__()
+        return f"<counterworks.Session of {self._kind}: {one_line(self.path)}>"
 
     def _plan(self) -> Optional[str]:
         """The path of the plan; None for kinds without counters, of which SASS metrics become an option."""

@@ -103,6 +103,11 @@ def text(pointer: Any) -> Any:
     return None if pointer == ffi.NULL else ffi.string(pointer).decode("utf-8", "surrogateescape")
 
 
+def one_line(value: str) -> str:
+    """Text of a file or its name within a line, as repr() has it: of a terminal's codes nothing is left."""
+    return repr(value)[1:-1]
+
+
 def encode(value: Union[Path, bytes]) -> bytes:
     """Bytes of a str or a path, for the library."""
     encoded = os.fsencode(value)

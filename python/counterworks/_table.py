@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 
 import numpy as np
 
-from counterworks._library import Local, check, ffi, library, names_of, text
+from counterworks._library import Local, check, ffi, library, names_of, one_line, text
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +30,7 @@ class Column:
         self.name, self.unit, self.meaning, self.cell, self.width = name, unit, meaning, cell, width
 
     def __repr__(self) -> str:
-        return f"<counterworks.Column {self.name}{' in ' + self.unit if self.unit else ''}>"
+        return f"<counterworks.Column {one_line(self.name)}{' in ' + one_line(self.unit) if self.unit else ''}>"
 
     def attributes(self) -> dict[str, str]:
         pairs = {"units": self.unit, "long_name": self.meaning}

@@ -464,7 +464,8 @@ class Mistakes(unittest.TestCase):
         c = cw.capture(METRICS)
         step(c)
         self.assertEqual(list(c.passes()), [0])
-        self.assertIn("Session of kernels", repr(c))
+        self.assertRegex(repr(c), "^<counterworks.Session of kernels: /.*/run.cwd>$")
+        self.assertRegex(repr(cw.capture(METRICS, path="\x1b[31m\n")), r"/\\x1b\[31m\\n>$")
 
 
 class Callbacks(unittest.TestCase):

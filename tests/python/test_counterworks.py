@@ -338,6 +338,17 @@ for _ in range(2):
             page = cw.open(os.fsdecode(path))._repr_html_()
         self.assertIn("/&lt;b&gt;?.cwd: ranges of GH100", page)
 
+    def test_names_in_a_repr_are_one_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, shown in (("\x1b[31m\n", r"\x1b[31m\n"), ("\udcff", r"\udcff"), ("\u202e", r"\u202e"), ("ü's", "ü's")):
+                path = os.path.join(folder, name)
+                shutil.copy(CAPTURES / "gemm.cwd", path)
+                run = cw.open(path)
+                self.assertEqual(repr(run), f"<counterworks.Capture {folder}/{shown}: ranges of GH100>")
+                self.assertEqual(repr(run.kernels()), f"<counterworks.View of {folder}/{shown}: groups>")
+                run.close()
+                self.assertEqual(repr(run), f"<counterworks.Capture {folder}/{shown}: closed>")
+
     def test_page_of_a_table(self):
         self.assertIn("&lt;float", cw.open(CAPTURES / "transformer.cwd").kernels().table._repr_html_())
 
