@@ -54,7 +54,7 @@ class Session(Capture):
         self._session, self._process, self._ranges = ffi.NULL, os.getpid(), threading.local()
         self._folder = tempfile.mkdtemp(prefix="counterworks.")
         self._removed = weakref.finalize(self, _remove, self._folder, os.getpid())
-        self.path = os.path.abspath(os.path.join(self._folder, "run.cwd") if path is None else path)
+        self.path = os.path.abspath(os.path.join(self._folder, "run.cwd") if path is None else os.fsdecode(path))
 
     def __getattr__(self, name: str) -> Any:
         if "_handle" in vars(self):
@@ -79,7 +79,7 @@ class Session(Capture):
             return None
         if self._kind not in _SETS:
             raise UsageError(f"found {what!r} for a capture of {self._kind}, expected no metrics")
-        if isinstance(what, (str, os.PathLike)) and os.fspath(what).endswith(".cwc"):
+        if isinstance(what, (str, os.PathLike)) and os.fsdecode(what).endswith(".cwc"):
             return os.fspath(what)
         plan = make_plan(what, self._kind, self._asked_chip)
         self._asked_chip = plan.chip

@@ -183,6 +183,14 @@ class Kinds(unittest.TestCase):
                 self.assertEqual((c.path, len(c.kernels()) > 0), (path, True))
             self.assertEqual(sorted(os.listdir(folder)), ["%r.cwd", "50%", "x.%p.cwd", "y%%z.cwd"])
 
+    def test_the_path_of_a_capture_may_be_bytes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.cwd")
+            with cw.capture(METRICS, path=os.fsencode(path)) as c:
+                step(c)
+            self.assertEqual((c.path, c.source), (path, path))
+            self.assertIn(path, c._repr_html_())
+
     def test_a_temporary_file_goes_with_its_capture(self):
         with cw.capture(METRICS) as c:
             step(c)
