@@ -10,7 +10,7 @@ import numpy as np
 from counterworks._chip import Chip
 from counterworks._chip import chip as open_chip
 from counterworks._library import (Local, Notices, Path, UsageError, Words, check, encode, ffi, library, listed,
-                                   made, names_of, number_of, one_line, text)
+                                   made, names_of, number_of, one_line, struct, text)
 from counterworks._table import Table, escape
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ class _Request:
     NUMBERS = ("top", "every", "frame_ns", "region_ns", "least_gain", "full", "wide", "quiet")
 
     def __init__(self, form: str = "TABLE", **options: Any) -> None:
-        self.struct = ffi.new("struct counterworks_request *", {"size": ffi.sizeof("struct counterworks_request")})
-        self.struct.form = number_of(form, "COUNTERWORKS_", "form")
+        self.struct = struct("request", form=number_of(form, "COUNTERWORKS_", "form"))
         self.kept: list[Any] = []
         for name, value in options.items():
             if value is not None:
@@ -134,10 +133,8 @@ class View(Local):
         """The text for people, in `width` columns; 0: as wide as it needs."""
         if self._list:
             return self._list().text(width, top)
-        buffer, size = ffi.new("char **"), ffi.new("size_t *")
+        buffer, size, options = ffi.new("char **"), ffi.new("size_t *"), struct("print_options", width=width, top=top)
         out = library_c.open_memstream(buffer, size)
-        options = ffi.new("struct counterworks_print_options *",
-                          {"size": ffi.sizeof("struct counterworks_print_options"), "width": width, "top": top})
         try:
             check(library.counterworks_view_print, self.handle, out, options)
         finally:
@@ -171,7 +168,7 @@ class Capture(Local):
     def __init__(self, handle: Any, source: str, chip: Optional[Chip] = None) -> None:
         self._handle = handle
         self.source = source
-        info = ffi.new("struct counterworks_capture_info *", {"size": ffi.sizeof("struct counterworks_capture_info")})
+        info = struct("capture_info")
         library.counterworks_capture_describe(handle, info)
         self.chip = text(info.chip)
         self.profiler = _PROFILERS[info.profiler]
@@ -290,9 +287,7 @@ class Capture(Local):
             if array.shape != shape or array.dtype != kind or not array.flags.carray:
                 raise UsageError(f"found out of shape {array.shape} and type {array.dtype}, expected {shape} and "
                                  f"{np.dtype(kind)}, contiguous, aligned and writeable")
-        options = ffi.new("struct counterworks_evaluate_options *",
-                          {"size": ffi.sizeof("struct counterworks_evaluate_options"), "frame_ns": frame_ns,
-                           "region_ns": region_ns})
+        options = struct("evaluate_options", frame_ns=frame_ns, region_ns=region_ns)
         try:
             check(library.counterworks_evaluate, self.handle, self._chip_handle(), words.array, words.count, options,
                   ffi.cast("double *", values.ctypes.data), ffi.cast("int8_t *", statuses.ctypes.data))
@@ -330,7 +325,7 @@ def open(*paths: Union[Path, Iterable[Path]], ranks: Union[str, int, Iterable[in
 
     Notices, such as that a capture is incomplete, are warnings."""
     files = _files(paths)
-    of = open_chip(chip) if isinstance(chip, str) else chip
+    of = chip if chip is None or isinstance(chip, Chip) else open_chip(chip)
     opened = Capture(open_files(files, ranks), ", ".join(os.fsdecode(file) for file in files), of)
     opened._ranks = None if ranks is None else _text(ranks)
     return opened
@@ -339,9 +334,8 @@ def open(*paths: Union[Path, Iterable[Path]], ranks: Union[str, int, Iterable[in
 def open_files(paths: Sequence[Path], ranks: Union[str, int, Iterable[int], None] = None) -> Any:
     """The handle of a capture."""
     words, notices = Words(paths), Notices()
-    options = ffi.new("struct counterworks_files_options *", {"size": ffi.sizeof("struct counterworks_files_options")})
     kept = ffi.NULL if ranks is None else ffi.new("char[]", encode(_text(ranks)))
-    options.ranks = kept
+    options = struct("files_options", ranks=kept)
     handle = made(library.counterworks_capture_open_files, "counterworks_capture",
                   library.counterworks_capture_close, words.array, words.count, options, notices.list)
     notices.warn()

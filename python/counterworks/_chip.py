@@ -12,7 +12,7 @@ import tempfile
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
 from counterworks._library import (Local, Path, Texts, UnsupportedError, Words, agent, check, encode, ffi, library, listed,
-                                   made, names_of, number_of, text, warn)
+                                   made, names_of, number_of, struct, text, warn)
 
 _TYPES = names_of("COUNTERWORKS_", "metric_type")
 
@@ -79,7 +79,7 @@ class Chip(Local, collections.abc.Mapping):
         except ValueError as error:
             raise KeyError(str(error)) from None
         m = ffi.gc(found[0], library.counterworks_metric_free)
-        return Metric(name, _TYPES[m.type], text(m.unit), text(m.formula), text(m.description))
+        return Metric(os.fsdecode(name), _TYPES[m.type], text(m.unit), text(m.formula), text(m.description))
 
     def __iter__(self) -> Iterator[str]:
         if self._usual is None:
@@ -119,11 +119,9 @@ class Chip(Local, collections.abc.Mapping):
     def plan(self, metrics: Union[str, Iterable[str]], prefer: str = "whole", most_passes: int = 0,
              samples: bool = False) -> Plan:
         """Plans metrics; see plan()."""
-        options = ffi.new("struct counterworks_plan_options *")
-        options.size = ffi.sizeof("struct counterworks_plan_options")
-        options.profiler = library.COUNTERWORKS_SAMPLES if samples else library.COUNTERWORKS_RANGES
-        options.prefer = number_of(prefer, "COUNTERWORKS_", "preference")
-        options.most_passes = most_passes
+        profiler = library.COUNTERWORKS_SAMPLES if samples else library.COUNTERWORKS_RANGES
+        options = struct("plan_options", profiler=profiler, prefer=number_of(prefer, "COUNTERWORKS_", "preference"),
+                         most_passes=most_passes)
         words = Words.of_metrics(metrics)
         return Plan(made(library.counterworks_plan_make, "counterworks_plan", library.counterworks_plan_free,
                          self._handle, words.array, words.count, options), self)
@@ -183,7 +181,7 @@ def chip(name: Optional[str] = None) -> Chip:
         return _chip_of_node()
     name = "GH100" if name is None else name
     return Chip(made(library.counterworks_chip_open, "counterworks_chip", library.counterworks_chip_close, ffi.NULL,
-                     encode(name)), name)
+                     encode(name)), os.fsdecode(name))
 
 
 @functools.lru_cache(maxsize=None)

@@ -15,7 +15,7 @@ from counterworks._capture import Capture, open_files
 from counterworks._chip import Chip, Plan
 from counterworks._chip import chip as open_chip
 from counterworks._library import (Error, Texts, UsageError, Words, check, collect_library, encode, ffi, names_of,
-                                   one_line, warn)
+                                   one_line, struct, warn)
 
 _KINDS = {name: number for number, name in names_of("COUNTERWORKS_COLLECT_", "collect_kind").items()}
 _SETS = {"kernels": "advice", "ranges": "advice", "samples": "pm-overview"}  # without words of the user
@@ -93,9 +93,8 @@ class Session(Capture):
         plan, words = self._plan(), Words(self._arguments)
         texts = {name: ffi.new("char[]", encode(value)) for name, value in
                  {"output": self.path, "plan": plan, "replay": self._replay}.items() if value is not None}
-        options = ffi.new("struct counterworks_collect_options *",
-                          {"size": ffi.sizeof("struct counterworks_collect_options"), "arguments": words.array,
-                           "argument_count": words.count, "started": self._started, **texts})
+        options = struct("collect_options", arguments=words.array, argument_count=words.count, started=self._started,
+                         **texts)
         session = ffi.new("struct counterworks_collect **")
         check(collect_library().counterworks_collect_open, session, _KINDS[self._kind], options)
         self._session = session[0]
@@ -175,11 +174,8 @@ class Checkpoint:
 
     def __init__(self, reserve_device: Optional[int], reserve_host: Optional[int], same_changes: bool) -> None:
         every = ffi.cast("size_t", -1)
-        self._options = ffi.new("struct counterworks_checkpoint_options *",
-                                {"size": ffi.sizeof("struct counterworks_checkpoint_options"),
-                                 "reserve_device": every if reserve_device is None else reserve_device,
-                                 "reserve_host": every if reserve_host is None else reserve_host,
-                                 "same_changes": same_changes})
+        self._options = struct("checkpoint_options", reserve_device=every if reserve_device is None else reserve_device,
+                               reserve_host=every if reserve_host is None else reserve_host, same_changes=same_changes)
         self._saved, self._process = ffi.new("struct counterworks_checkpoint **"), os.getpid()
         self.save()
 

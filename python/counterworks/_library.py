@@ -131,6 +131,17 @@ def number_of(name: str, prefix: str, kind: str) -> int:
     return numbers[str(name).lower()]
 
 
+def struct(kind: str, **members: Any) -> Any:
+    """A new structure of the library, with its size. An error names the member of a wrong type."""
+    made = ffi.new(f"struct counterworks_{kind} *", {"size": ffi.sizeof(f"struct counterworks_{kind}")})
+    for name, value in members.items():
+        try:
+            setattr(made, name, value)
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"found {name}={value!r}: {error}") from None
+    return made
+
+
 class Local:
     """An object with memory of the library, which another process does not have."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 
 import numpy as np
 
-from counterworks._library import Local, check, ffi, library, names_of, one_line, text
+from counterworks._library import Local, check, ffi, library, names_of, one_line, struct, text
 
 if TYPE_CHECKING:
     import pandas
@@ -48,7 +48,7 @@ class Table(Local):
     _instead = "its data, such as to_dataframe()"
 
     def __init__(self, view: View, index: int) -> None:
-        info = ffi.new("struct counterworks_table *", {"size": ffi.sizeof("struct counterworks_table")})
+        info = struct("table")
         library.counterworks_view_table(view.handle, index, info)
         self._handle, self._keep, self._source = view.handle, view._keep, view.source  # not the view: it keeps its tables
         self._index = index
@@ -75,19 +75,17 @@ class Table(Local):
                 f"{len(self.metrics)} metrics>")
 
     def _column(self, i: int) -> Column:
-        c = ffi.new("struct counterworks_column *", {"size": ffi.sizeof("struct counterworks_column")})
+        c = struct("column")
         library.counterworks_view_column(self._handle, self._index, i, c)
         return Column(text(c.name), text(c.unit), text(c.meaning), c.type, c.width, i)
 
     def _metric(self, i: int) -> Column:
-        m = ffi.new("struct counterworks_view_metric_info *",
-                    {"size": ffi.sizeof("struct counterworks_view_metric_info")})
+        m = struct("view_metric_info")
         library.counterworks_view_metric(self._handle, self._index, i, m)
         return Column(text(m.name), text(m.unit), text(m.description), number=i)
 
     def _read(self, first: int, count: int, **parts: Any) -> None:
-        block = ffi.new("struct counterworks_block *", {"size": ffi.sizeof("struct counterworks_block"), **parts})
-        check(library.counterworks_view_read, self._handle, self._index, first, count, block)
+        check(library.counterworks_view_read, self._handle, self._index, first, count, struct("block", **parts))
 
     def _read_column(self, name: str) -> np.ndarray:
         column = self.columns[name]

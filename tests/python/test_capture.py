@@ -399,6 +399,7 @@ class Mistakes(unittest.TestCase):
     def test_errors_are_the_agents_lines(self):
         for error, message, options in (
                 (cw.UsageError, "found the kind 'kernel', expected one of kernels, ranges", {"kind": "kernel"}),
+                (TypeError, "found started='no': ", {"started": "no"}),
                 (cw.UsageError, "found 'demo' for a capture of trace", {"what": "demo", "kind": "trace"}),
                 (cw.UsageError, "found an empty list of SASS metrics", {"what": [], "kind": "instructions"}),
                 (cw.UsageError, "found --profiler-api with the simulated GPU", {"kind": "samples"}),

@@ -418,12 +418,16 @@ class Mistakes(unittest.TestCase):
         for error, message, call in (
                 (TypeError, "found top='3': an integer", lambda: run.kernels(top="3")),
                 (OverflowError, "found top=-1: ", lambda: run.kernels(top=-1)),
+                (OverflowError, "found most_passes=-1: ", lambda: cw.plan("GH100", ["dram__bytes_read.sum"], most_passes=-1)),
+                (OverflowError, "found width=-1: ", lambda: run.kernels().text(width=-1)),
+                (TypeError, "found frame_ns='1': ", lambda: run.evaluate(frame_ns="1")),
                 (TypeError, "found metrics=5: ", lambda: run.kernels(metrics=5)),
                 (TypeError, "found 5, expected a path", lambda: cw.open(5)),
                 (cw.UsageError, "found the form 'TEXT', expected one of table, list", lambda: run.view("TEXT")),
                 (cw.UsageError, "found the preference 'less', expected one of whole, passes, time",
                  lambda: cw.plan("GH100", ["dram__bytes_read.sum"], prefer="less")),
                 (cw.UsageError, "found no chip named ''", lambda: cw.chip("")),
+                (TypeError, "not int", lambda: cw.open(CAPTURES / "gemm.cwd", chip=5)),
                 *((cw.UsageError, f"found an empty list for {name}, expected", lambda n=name, e=empty: run.view(**{n: e}))
                   for name in ("kernels", "exclude", "filter", "metrics", "ranges", "ranks", "by", "sort", "kinds", "rules")
                   for empty in ([], (), iter([]), np.array([]))),
@@ -529,6 +533,11 @@ class Plans(unittest.TestCase):
         chip = cw.chip("GH100")
         self.assertGreater(len(chip), 3000)
         self.assertIn("sm__cycles_active.max", chip.for_advice())
+
+    def test_names_of_bytes(self):
+        chip = cw.chip(b"GH100")
+        self.assertEqual((repr(chip), chip[b"dram__bytes_read.sum"].name),
+                         ("<counterworks.Chip GH100>", "dram__bytes_read.sum"))
 
     def test_find(self):
         with warnings.catch_warnings(record=True) as seen:
