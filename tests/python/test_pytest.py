@@ -1,6 +1,8 @@
 """The plug-in for pytest: its fixture, and its gate."""
 
 import os
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -58,6 +60,21 @@ def test_mistakes(project):
     result = project.runpytest("--counterworks-gate", "gate.yaml", "--counterworks-base", "none.cwd")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*FileError: */none.cwd: cannot open*"])
+
+
+def test_the_installed_plug_in_may_be_named_as_well(pytester, monkeypatch):
+    source = pathlib.Path(os.environ["CW_SOURCE"], "python", "pyproject.toml").read_text()
+    entry = re.search(r'entry-points.pytest11]\n(.*)\n', source)[1].replace('"', "")
+    installed = pytester.path / "site" / "counterworks-0.dist-info"
+    installed.mkdir(parents=True)
+    installed.joinpath("METADATA").write_text("Name: counterworks\nVersion: 0")
+    installed.joinpath("entry_points.txt").write_text("[pytest11]\n" + entry)
+    monkeypatch.setenv("PYTHONPATH", str(installed.parent), prepend=os.pathsep)
+    pytester.makepyfile("def test(counterworks): pass")
+    pytester.runpytest().assert_outcomes(passed=1)
+    pytester.runpytest("-p", "counterworks_pytest").assert_outcomes(passed=1)
+    pytester.makeconftest("pytest_plugins = ['counterworks_pytest']")
+    pytester.runpytest().assert_outcomes(passed=1)
 
 
 def test_other_tests_need_no_library(pytester):
