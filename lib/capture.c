@@ -250,6 +250,8 @@ enum counterworks_status counterworks_evaluate(const struct counterworks_capture
     const struct cw_view_input in = {cw_lib_capture(capture), chip, &request, &notices, arena, &call.err};
     enum cw_status status = arena ? need_whole(capture, chip, &call.err) : cw_error_nomem(&call.err);
     if (status == CW_OK)
+        status = cw_view_check_request(&request, &call.err);
+    if (status == CW_OK)
         status = cw_view_evaluate(&result, &in, NULL, count ? names : &none, count);
     cw_lib_tell_notices(chip, &notices);
     cw_arena_destroy(arena);
@@ -269,6 +271,8 @@ enum counterworks_status counterworks_hdf5_write(const struct counterworks_captu
     struct cw_notices notices = {.arena = arena};
     const struct cw_view_input in = {cw_lib_capture(capture), chip, &request, &notices, arena, &call.err};
     enum cw_status status = arena ? need_metrics(capture, chip, &call.err) : cw_error_nomem(&call.err);
+    if (status == CW_OK)
+        status = cw_view_check_request(&request, &call.err);
     if (status == CW_OK)
         status = cw_view_evaluate(&result, &in, NULL, names, count);
     cw_lib_tell_notices(chip, &notices);

@@ -361,9 +361,9 @@ struct counterworks_evaluate_options {
  * is no error: its metrics read "not collected". So do, for a multiplexed range, the metrics of other passes. NULL
  * options: the defaults.
  *
- * COUNTERWORKS_USAGE for an unknown name, COUNTERWORKS_INPUT for a capture of another chip, COUNTERWORKS_UNSUPPORTED
- * for a capture without metrics. The chip's listener (counterworks_chip_tell) gets notices about an incomplete capture,
- * a capture planned with another version of the database, and metrics without a formula. */
+ * COUNTERWORKS_USAGE for an unknown name or a duration below 0, COUNTERWORKS_INPUT for a capture of another chip,
+ * COUNTERWORKS_UNSUPPORTED for a capture without metrics. The chip's listener (counterworks_chip_tell) gets notices
+ * about an incomplete capture, one planned with another version of the database, and metrics without a formula. */
 enum counterworks_status counterworks_evaluate(const struct counterworks_capture *capture,
                                                const struct counterworks_chip *chip, const char *const *names,
                                                size_t count, const struct counterworks_evaluate_options *options,

@@ -420,6 +420,7 @@ class Mistakes(unittest.TestCase):
                 (OverflowError, "found top=-1: ", lambda: run.kernels(top=-1)),
                 (OverflowError, "found most_passes=-1: ", lambda: cw.plan("GH100", ["dram__bytes_read.sum"], most_passes=-1)),
                 (OverflowError, "found width=-1: ", lambda: run.kernels().text(width=-1)),
+                (cw.UsageError, "found a frame of -1 ns, expected", lambda: run.evaluate(frame_ns=-1)),
                 (TypeError, "found frame_ns='1': ", lambda: run.evaluate(frame_ns="1")),
                 (TypeError, "found metrics=5: ", lambda: run.kernels(metrics=5)),
                 (TypeError, "found 5, expected a path", lambda: cw.open(5)),

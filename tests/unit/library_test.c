@@ -393,6 +393,18 @@ Test(library, ranges_are_evaluated)
     cr_expect_eq(counterworks_evaluate(capture, gh100, of_others, 1, NULL, values, statuses, &error),
                  COUNTERWORKS_USAGE);
     cr_expect(strstr(error.message, "t is a metric of AD102"), "%s", error.message);
+    const struct counterworks_evaluate_options of_durations[] = {
+        {.size = sizeof *of_durations, .frame_ns = -1},
+        {.size = sizeof *of_durations, .frame_ns = NAN},
+        {.size = sizeof *of_durations, .region_ns = INFINITY},
+    };
+    for (size_t i = 0; i < sizeof of_durations / sizeof *of_durations; i++) {
+        cr_expect_eq(counterworks_evaluate(capture, gh100, names, 3, &of_durations[i], values, statuses, &error),
+                     COUNTERWORKS_USAGE);
+        cr_expect(strstr(error.message, "ns, expected a number above 0, or 0 for none"), "%s", error.message);
+        cr_expect_eq(counterworks_hdf5_write(capture, gh100, names, 3, &of_durations[i], "/nowhere/x.h5", &error),
+                     COUNTERWORKS_USAGE);
+    }
     values[0] = -1;
     GOOD(counterworks_evaluate(capture, gh100, NULL, 0, NULL, values, statuses, &error));
     cr_expect_eq(values[0], -1, "nothing is not all that it holds");
