@@ -181,8 +181,12 @@ static size_t add_row(const struct work *w, uint32_t row, size_t first)
         w->made->items[row].ranges_ns += end > start ? end - start : 0;
         add_time(w, row, list[first].device, start, end, &last);
     }
-    for (uint32_t m = 0; m < w->r->metric_count; m++)
-        w->made->values[(size_t)m * w->made->count + row] = w->weights[m] > 0 ? w->sums[m] / w->weights[m] : NAN;
+    for (uint32_t m = 0; m < w->r->metric_count; m++) {
+        const size_t at = (size_t)m * w->made->count + row;
+        w->made->values[at] = w->weights[m] > 0 ? w->sums[m] / w->weights[m] : NAN;
+        if (!w->made->items[row].samples)
+            w->made->statuses[at] = CW_VALUE_NOT_COLLECTED;
+    }
     return i;
 }
 

@@ -127,6 +127,8 @@ Test(pm_ranges, a_range_without_samples_has_no_value)
     cr_assert_eq(make(ranges, 2), CW_OK);
     expect(0, "b", 0, 1, 1, 2, 4);
     expect(1, "a", 0, 1, 0, 0, NAN);
+    cr_expect_eq(made.statuses[0], CW_VALUE_OK);
+    cr_expect_eq(made.statuses[1], CW_VALUE_NOT_COLLECTED);
 }
 
 Test(pm_ranges, times_of_the_gpu_alone_are_refused)
