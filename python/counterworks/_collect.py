@@ -14,8 +14,8 @@ from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 from counterworks._capture import Capture, open_files
 from counterworks._chip import Chip, Plan
 from counterworks._chip import chip as open_chip
-from counterworks._library import (Error, Texts, UsageError, Words, check, collect_library, encode, ffi, names_of,
-                                   one_line, struct, warn)
+from counterworks._library import (Error, Notice, Texts, UsageError, Words, check, collect_library, encode, ffi,
+                                   names_of, one_line, struct, warn)
 
 _KINDS = {name: number for number, name in names_of("COUNTERWORKS_COLLECT_", "collect_kind").items()}
 _SETS = {"kernels": "advice", "ranges": "advice", "samples": "pm-overview"}  # without words of the user
@@ -108,7 +108,8 @@ class Session(Capture):
             self.notices = told.all()
             if failed:
                 return
-            warn(self.notices)  # the reasons
+            with contextlib.suppress(Notice):  # where warnings are errors
+                warn(self.notices)  # the reasons
             raise
         self.notices = told.all()
         if failed:

@@ -425,6 +425,13 @@ class Mistakes(unittest.TestCase):
             with cw.capture(METRICS):
                 pass
 
+    def test_an_error_goes_before_warnings_that_are_errors(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with self.assertRaisesRegex(cw.InputError, "launched nothing"):
+                with cw.capture():  # whose plan has a pass more than asked for, which is a notice
+                    pass
+
     def test_an_exception_ends_the_session_and_passes_on(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "run.cwd")
