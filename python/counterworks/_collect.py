@@ -14,7 +14,7 @@ from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 from counterworks._capture import Capture, open_files
 from counterworks._chip import Chip, Plan
 from counterworks._chip import chip as open_chip
-from counterworks._library import (Error, Notice, Texts, UsageError, Words, check, collect_library, encode, ffi,
+from counterworks._library import (Error, Local, Notice, Texts, UsageError, Words, check, collect_library, encode, ffi,
                                    names_of, one_line, struct, warn)
 
 _KINDS = {name: number for number, name in names_of("COUNTERWORKS_COLLECT_", "collect_kind").items()}
@@ -170,8 +170,10 @@ class Session(Capture):
             yield number[0] - 1
 
 
-class Checkpoint:
+class Checkpoint(Local):
     """The content of the current context's memory: made by checkpoint()."""
+
+    _instead = "to save in the process whose memory it is"
 
     def __init__(self, reserve_device: Optional[int], reserve_host: Optional[int], same_changes: bool) -> None:
         every = ffi.cast("size_t", -1)

@@ -466,7 +466,8 @@ class Mistakes(unittest.TestCase):
         run, chip = cw.open(CAPTURES / "gemm.cwd"), cw.chip("GH100")
         kernels = run.kernels()
         for what, instead in ((run, "its path"), (kernels, "its data"), (kernels.table, "its data"), (chip, "its name"),
-                              (chip.plan(["dram__bytes_read.sum"]), "its file")):
+                              (chip.plan(["dram__bytes_read.sum"]), "its file"),
+                              (object.__new__(cw.Checkpoint), "to save in")):
             for call in (pickle.dumps, copy.deepcopy):
                 with self.assertRaisesRegex(TypeError, f"found a {type(what).__name__} to .*, expected {instead}"):
                     call(what)
