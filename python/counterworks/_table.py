@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 
 import numpy as np
 
-from counterworks._library import Local, check, ffi, library, names_of, one_line, struct, text
+from counterworks._library import Local, UsageError, check, ffi, library, names_of, one_line, struct, text
 
 if TYPE_CHECKING:
     import pandas
@@ -58,6 +58,8 @@ class Table(Local):
         self._metric_count = info.metric_count
         self.columns = {c.name: c for c in map(self._column, range(info.column_count))}
         self.metrics = {m.name: m for m in map(self._metric, range(info.metric_count))}
+        for name in self.columns.keys() & self.metrics.keys():
+            raise UsageError(f"found the metric {name}, which is a column of the table {self.name}, expected another name")
         self._arrays: dict[str, np.ndarray] = {}
         self._values: Optional[list[np.ndarray]] = None
 

@@ -91,6 +91,18 @@ class Values(unittest.TestCase):
                 data[column].values[0] = data[column].values[-1]
             pandas.testing.assert_frame_equal(view.to_dataframe(), before)
 
+    def test_a_metric_with_the_name_of_a_column(self):
+        chip = cw.chip("GH100")
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("schema: 1\nmetrics:\n  launches: {formula: dram__bytes_read.sum / 2, unit: bytes}\n")
+            file.flush()
+            chip.add(file.name)
+        run = cw.open(CAPTURES / "transformer.cwd", chip=chip)
+        with self.assertRaisesRegex(cw.UsageError, "found the metric launches, which is a column of the table groups"):
+            run.kernels(metrics=["launches"])
+        self.assertTrue(np.isfinite(run.ranges(metrics=["launches"])["launches"]).all())
+        self.assertTrue(np.isfinite(run.evaluate(["launches"])[0]).all())
+
     def test_a_metric_named_twice(self):
         chip, run = cw.chip("GH100"), cw.open(CAPTURES / "transformer.cwd")
         names = ["sm__inst_executed.sum", "dram__bytes_read.sum"]
