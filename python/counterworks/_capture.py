@@ -126,7 +126,7 @@ class View(Local):
     def save(self, path: Path) -> None:
         """Writes a file with the format of its suffix: .csv, .json, .h5, .html, .pftrace..."""
         notices = Notices()
-        check(library.counterworks_view_save, self.handle, encode(path), notices.list)
+        check(library.counterworks_view_save, self.handle, encode(os.fsencode(path)), notices.list)
         notices.warn()
 
     def text(self, width: int = 0, top: int = 0) -> str:
@@ -333,7 +333,7 @@ def open(*paths: Union[Path, Iterable[Path]], ranks: Union[str, int, Iterable[in
 
 def open_files(paths: Sequence[Path], ranks: Union[str, int, Iterable[int], None] = None) -> Any:
     """The handle of a capture."""
-    words, notices = Words(paths), Notices()
+    words, notices = Words(map(os.fsencode, paths)), Notices()
     kept = ffi.NULL if ranks is None else ffi.new("char[]", encode(_text(ranks)))
     options = struct("files_options", ranks=kept)
     handle = made(library.counterworks_capture_open_files, "counterworks_capture",
@@ -366,7 +366,7 @@ def diff(before: Union[Capture, Path], after: Union[Capture, Path], **request: A
 def gate(before: Union[Capture, Path], after: Union[Capture, Path], rules: Path, need: float = 0,
          **request: Any) -> View:
     """Whether `after` is worse than `before`, by a file of rules: see the view's `verdict`."""
-    view = _compare(library.counterworks_gate, before, after, encode(rules), need, **request)
+    view = _compare(library.counterworks_gate, before, after, encode(os.fsencode(rules)), need, **request)
     view.verdict = _VERDICTS[library.counterworks_view_verdict(view.handle)]
     return view
 
@@ -388,6 +388,6 @@ def join(trace: Union[Capture, Path], capture: Union[Capture, Path], samples: Un
 def ranks(*paths: Union[Path, Iterable[Path]], **request: Any) -> View:
     """How the ranks of a parallel job differ: of files or a folder."""
     files = _files(paths)
-    words, first = Words(files), open(*files)
+    words, first = Words(map(os.fsencode, files)), open(*files)
     return View(library.counterworks_ranks, (words.array, words.count, first._chip_handle()), _Request(**request),
                 first.source, (first, first._chip, words))

@@ -92,7 +92,8 @@ class Session(Capture):
             raise UsageError("found a second block of one capture, expected a capture for each block")
         plan, words = self._plan(), Words(self._arguments)
         texts = {name: ffi.new("char[]", encode(value)) for name, value in
-                 {"output": self.path, "plan": plan, "replay": self._replay}.items() if value is not None}
+                 {"output": os.fsencode(self.path), "plan": plan and os.fsencode(plan), "replay": self._replay}.items()
+                 if value is not None}
         options = struct("collect_options", arguments=words.array, argument_count=words.count, started=self._started,
                          **texts)
         session = ffi.new("struct counterworks_collect **")

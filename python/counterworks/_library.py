@@ -109,8 +109,8 @@ def one_line(value: str) -> str:
 
 
 def encode(value: Union[Path, bytes]) -> bytes:
-    """Bytes of a str or a path, for the library."""
-    encoded = os.fsencode(value)
+    """Bytes of a text for the library, in UTF-8. A path goes through os.fsencode() before."""
+    encoded = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else os.fsencode(value)
     if b"\0" in encoded:
         raise UsageError(f"found a NUL in {value!r}, expected none: a text of C would end there")
     return encoded

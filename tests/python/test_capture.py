@@ -96,6 +96,19 @@ class Kinds(unittest.TestCase):
                     cw.pretend("launch gemm")
         self.assertEqual(list(c.ranges()["nvtx"]), ["new\\nline", "new?line"])
 
+    def test_names_are_utf_8_in_any_locale(self):
+        program = r"""if True:
+            import sys
+            import counterworks as cw
+            with cw.capture(["smsp__inst_executed.sum"], replay="kernel") as c:
+                with c.range("m\u00fc"):
+                    cw.pretend("launch \u4e2d")
+            launches = c.ranges(ranges="m\u00fc", kernels="\u4e2d")
+            print(sys.getfilesystemencoding(), ascii(list(launches["nvtx"])))"""
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
+                             env=os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
+        self.assertEqual(run.stdout, "ascii ['m\\xfc']\n")
+
     def test_kinds_without_counters(self):
         for kind, what, profiler in (("trace", None, "trace"), ("pc", None, "pc_samples"),
                                      ("instructions", ["smsp__inst_executed"], "instructions")):
