@@ -88,6 +88,8 @@ class Profile:
             raise UsageError(f"found repeat={repeat}, expected at least 1, or None")
         if warmup < 0:
             raise UsageError(f"found warmup={warmup}, expected at least 0")
+        if options.get("replay") == "user":
+            raise UsageError("found replay='user', expected one without a loop of passes: a function has none")
         self._repeat, self._warmup = repeat, warmup
         self._kept: dict[str, Session] = {}
         self._objects: dict[int, dict] = {}
@@ -183,10 +185,10 @@ def profile(metrics: What = "advice", configs: Optional[Iterable] = None, *, rep
             a @ a[:n].T
         print(multiply.table())
 
-    `metrics` is as in capture(), but not the file of a plan. A configuration is a dict of arguments, a tuple of them, or the one argument. `repeat`:
-    calls of each configuration; by default as many as the plan has passes, so that each launch can be counted in all of
-    them in turn. `warmup`: calls of each configuration before, which are not collected. `options` are those of
-    capture(), as `path` and `replay`."""
+    `metrics` is as in capture(), but not the file of a plan. A configuration is a dict of arguments, a tuple of them, or
+    the one argument. `repeat`: calls of each configuration; by default as many as the plan has passes, so that each
+    launch can be counted in all of them in turn. `warmup`: calls of each configuration before, which are not collected.
+    `options` are those of capture(), as `path` and `replay`, but not replay="user". It goes outside of @classmethod."""
     if callable(metrics):
         raise TypeError("found @profile without its parentheses, expected @profile()")
     return lambda function: Profile(function, metrics, configs, repeat, warmup, options)

@@ -399,6 +399,7 @@ class Profiles(unittest.TestCase):
                  lambda: cw.profile(METRICS, {"n": 1})(each)),
                 (TypeError, "found the configurations 'ab', expected a list", lambda: cw.profile(METRICS, "ab")(each)),
                 (cw.UsageError, "found repeat=0, expected at least 1", lambda: cw.profile(METRICS, repeat=0)(each)),
+                (cw.UsageError, "found replay='user', expected", lambda: cw.profile(METRICS, replay="user")(each)),
                 (cw.UsageError, "found warmup=-1, expected at least 0", lambda: cw.profile(METRICS, warmup=-1)(each)),
                 *((TypeError, f"found .*{f.__name__}.*whose call does nothing", cw.profile(METRICS)(f).table)
                   for f in (later, each, each_later)),
