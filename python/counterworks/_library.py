@@ -61,8 +61,10 @@ if "/" in _ASKED:
 
 def _load() -> Any:
     try:
-        return ffi.dlopen(_ASKED or NAME)
-    except OSError as error:
+        found = ffi.dlopen(_ASKED or NAME)
+        found.counterworks_version  # which another library lacks
+        return found
+    except (OSError, ffi.error) as error:
         raise ImportError(f"found no {_ASKED or NAME}, expected libcounterworks to be installed, or its path in "
                           f"COUNTERWORKS_LIBRARY ({error})") from None
 

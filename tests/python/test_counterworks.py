@@ -375,9 +375,10 @@ class Mistakes(unittest.TestCase):
         self.assertRegex(run.stderr, r"found no counterworks._cffi.*: pip install ./python")
 
     def test_no_library(self):
-        run = subprocess.run([sys.executable, "-c", "import counterworks"], capture_output=True, text=True,
-                             env=os.environ | {"COUNTERWORKS_LIBRARY": "/nowhere/lib.so"})
-        self.assertRegex(run.stderr, r"\nImportError: found no /nowhere/lib.so, expected libcounterworks to be installed")
+        for library in "/nowhere/lib.so", "/", "libc.so.6":
+            run = subprocess.run([sys.executable, "-c", "import counterworks"], capture_output=True, text=True,
+                                 env=os.environ | {"COUNTERWORKS_LIBRARY": library})
+            self.assertRegex(run.stderr, f"\nImportError: found no {library}, expected libcounterworks to be installed")
 
     def test_a_folder_without_its_header(self):
         with tempfile.TemporaryDirectory() as folder:
