@@ -18,6 +18,7 @@
 #include "foreign/trace_maker.h"
 
 enum { MOST_MEMORY_KINDS = 16, MEMORY_WORD = 24, REMEMBERED = 4096, OPS = 1000, LONGEST_TEXT = 1 << 20 };
+enum { PAGE = 4096, SMALL_FILE = 64 << 10, SMALL_PAGE = 1024, PAGE_SIZE_AT = 16 /* big-endian in the header */ };
 
 /* The meaning of a column. */
 enum reads {
@@ -610,11 +611,29 @@ static void refuse_unfinished(struct reading *r)
     }
 }
 
+/* A row may claim 4 GB. SQLite clears 4 bytes for each page of a row that it reads: 34 MB in pages of 512 bytes. nsys
+ * writes pages of 4,096 bytes, in which a row takes 450 bytes and 4 MB. A small file has few rows. */
+static void refuse_small_pages(struct reading *r)
+{
+    unsigned char at[2] = {0};
+    const unsigned least = r->input->size > SMALL_FILE ? PAGE : SMALL_PAGE;
+    if (r->status != CW_OK || r->input->size < PAGE_SIZE_AT + sizeof at)
+        return;
+    r->status = cw_input_read(r->input, PAGE_SIZE_AT, sizeof at, at, r->err);
+    const unsigned bytes = at[0] << 8 | at[1]; /* 1 stands for 65,536 */
+    if (r->status == CW_OK && bytes != 1 && bytes < least)
+        r->status = cw_error_set(r->err, CW_ERR_INPUT,
+                                 "%s: found a database in pages of %u bytes, expected at least %u: "
+                                 "sqlite3 FILE \"PRAGMA page_size = 4096; VACUUM\"",
+                                 r->input->name, bytes, least);
+}
+
 /* Opens a file in place, without its locks and whatever its name, and data without a name in memory. */
 static void open_database(struct reading *r, struct cw_input *copy)
 {
     char place[64];
     refuse_unfinished(r);
+    refuse_small_pages(r);
     if (r->status != CW_OK)
         return;
     snprintf(place, sizeof place, "file:/proc/self/fd/%d?immutable=1", r->input->fd);

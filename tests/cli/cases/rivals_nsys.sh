@@ -68,3 +68,8 @@ many="WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <"
 { cat "$SOURCE/tests/foreign/nsys.sql"; echo "$many 300000) INSERT INTO TARGET_INFO_CUDA_DEVICE SELECT 2, i, 4711 FROM n;
 $many 249) INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SELECT 1500000 + i, 1600000, 0, 1, 7, 22, (4711 << 24) + (i << 48), 3, 0 FROM n;"; } | sqlite3 many.sqlite
 (ulimit -t 3; metric-eval many.sqlite -q --kind synchronization --csv - | wc -l)
+echo == rows that claim 4 GB take long in small pages
+{ echo "PRAGMA page_size = 512;"; cat "$SOURCE/tests/foreign/nsys.sql"; } | sqlite3 small.sqlite
+sqlite3 many.sqlite "PRAGMA page_size = 2048; VACUUM"
+sqlite3 small.sqlite .dump | { echo "PRAGMA page_size = 1024;"; cat; } | sqlite3 enough.sqlite
+for file in small many enough; do metric-eval $file.sqlite -q --kind copy --csv - | wc -l; echo "status ${PIPESTATUS[0]}"; done
