@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collect/fail.h"
@@ -640,9 +642,24 @@ void counterworks_collect_stop(struct counterworks_collect *s)
         s->inside.control(false);
 }
 
+/* Waits until the agent has read all events of the simulated GPU or has left: two seconds beside threads that write on.
+ */
+static void wait_until_read(const struct counterworks_collect *s)
+{
+    const struct timespec moment = {.tv_nsec = 200 * 1000};
+    struct pollfd one = {.fd = s->simulated};
+    for (int left = 1, i = 0; i < 10000 && ioctl(s->simulated, FIONREAD, &left) == 0 && left && !poll(&one, 1, 0); i++)
+        nanosleep(&moment, NULL);
+}
+
 void counterworks_collect_flush(struct counterworks_collect *s)
 {
     pretend(s, "flush", "");
+    if (s && s->simulated >= 0 && s->process == getpid()) { /* the agent reads the second when it has done the first */
+        wait_until_read(s);
+        pretend(s, "wait 0", "");
+        wait_until_read(s);
+    }
     if (is_real(s))
         s->inside.flush();
 }

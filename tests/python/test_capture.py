@@ -162,6 +162,15 @@ class Kinds(unittest.TestCase):
             step(c)
         self.assertEqual(list(c.ranges()["name"]), ["gemm"])
 
+    def test_flush_shows_the_launches_before_it(self):
+        for kind in ("kernels", "trace"):
+            with cw.capture(METRICS if kind == "kernels" else None, kind=kind) as c:
+                for steps in range(1, 6):
+                    cw.pretend("launch gemm")
+                    c.flush()
+                    with cw.open(c.path) as run:
+                        self.assertEqual((run.complete, sum(run.kernels()["launches"])), (False, steps), kind)
+
     def test_plans_and_sets(self):
         gh100 = cw.chip("GH100")
         plan = gh100.plan(METRICS)
