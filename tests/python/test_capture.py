@@ -143,7 +143,8 @@ class Kinds(unittest.TestCase):
             path = os.path.join(folder, "run.cwd")
             for kind in ("kernels", "ranges", "trace", "pc", "instructions"):
                 for how in ("kill", "leave"):
-                    subprocess.run([sys.executable, "-W", "ignore", "-c", program, path, kind, how], check=how == "leave")
+                    subprocess.run([sys.executable, "-W", "ignore", "-c", program, path, kind, how], check=how == "leave",
+                                   env={**os.environ, "TMPDIR": folder})
                     while is_captured(path):
                         time.sleep(0.02)
                     self.assertEqual(end_of(path), "none, the capture is incomplete", (kind, how))
