@@ -31,6 +31,11 @@ function __counterworks_chip
     string match -rg -- '(?:--chip[ =]|-c )(\S+)' "$argv" | tail -n 1 | sed 's/^/--chip\n/'
 end
 
+# the files of a word as it stands on the command line, with its quotes, as fish completes them for an unknown command
+function __counterworks_files # WORD
+    complete -C "__fish_command_without_completions $argv[1]"
+end
+
 # what the argument of an option may be
 function __counterworks_value # OPTION ARGUMENT WORD
     set -l before (string match -rg '^(.*,)' -- $argv[3])
@@ -41,7 +46,7 @@ function __counterworks_value # OPTION ARGUMENT WORD
             metric-query complete metrics (__counterworks_chip $line) -- "$last" 2>/dev/null | string replace -r -- '^' "$before"
         case --set
             metric-query complete sets "$last" 2>/dev/null | string replace -r -- '^' "$before"
-            __fish_complete_suffix .yaml
+            __counterworks_files "$argv[3]" | string match -r -- '.*(?:/|\.yaml)$'
         case --chip
             metric-query complete chips (string upper -- "$argv[3]") 2>/dev/null
         case --unit
@@ -52,7 +57,7 @@ function __counterworks_value # OPTION ARGUMENT WORD
             if string match -q '*|*' -- $argv[2]
                 string split '|' -- $argv[2]
             else
-                __fish_complete_path $argv[3]
+                __counterworks_files "$argv[3]"
             end
     end
 end
@@ -96,7 +101,7 @@ function __counterworks_complete
     else if test $words[2] = complete
         printf '%s\n' chips sets units metrics
     end
-    __fish_complete_path $word
+    __counterworks_files "$word"
 end
 
 for command in counterworks metric-query metric-config metric-eval metricdb-import capture-agent

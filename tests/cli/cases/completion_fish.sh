@@ -1,7 +1,8 @@
 # As completion.sh, for fish, which completes a command line itself.
 command -v fish >/dev/null || { echo "skipped: no fish"; exit 77; }
 export HOME=$PWD XDG_CONFIG_HOME=$PWD/config
-touch my.yaml my.txt
+touch my.yaml my.txt 'in two.yaml' 'in two.txt'
+mkdir 'a folder' '$d'; touch 'a folder/in two.cwd' '$d/run.cwd'
 {
     echo "source $SOURCE/cli/completion/counterworks.fish"
     while read -r line; do echo "echo '$line:' (complete -C '$line' | head -n 6)"; done <<'END'
@@ -24,6 +25,19 @@ capture-agent range -c my.y
 capture-agent range --output=/tmp/run.cwd --conf
 capture-agent range -o my.d/run.cwd --conf
 capture-agent range -- any
+capture-agent range --output in
+capture-agent range --output=in
+capture-agent range --output=in\ t
+capture-agent range --output="in t
+capture-agent range -o a\ folder/
+metric-eval in\ t
+metric-eval "in t
+metric-eval \$d/
+metric-eval ~/in
+metric-config --set in
+metric-config --set in\ t
+metric-config --set=in\ t
+metric-config --set=occ
 END
 } >offer.fish
 fish --no-config offer.fish
