@@ -12,6 +12,8 @@
 struct place { /* of a lane */
     int32_t pid;
     int64_t tid;
+    bool moved; /* calls of `thread`, which is not `tid` */
+    uint64_t thread;
     const char *group, *name, *unit; /* group: the lane around a counter, "" for a process */
 };
 
@@ -188,7 +190,6 @@ static void put_meta(struct cw_chrome *c, const char *what, const struct place *
 /* Lanes that are no threads get numbers above all threads'. */
 static void lane(void *chrome, uint32_t number, const struct cw_lane *of)
 {
-    enum { BEHIND = 1 << 30 };
     struct cw_chrome *c = chrome;
     if (number >= c->room) {
         const size_t room = 2 * (size_t)number + 64;
@@ -202,7 +203,9 @@ static void lane(void *chrome, uint32_t number, const struct cw_lane *of)
     const struct place *parent = of->parent < number ? &c->places[of->parent] : NULL;
     struct place *place = &c->places[number];
     *place = (struct place){.pid = parent ? parent->pid : of->pid,
-                            .tid = of->kind == CW_LANE_THREAD ? of->tid : (int64_t)BEHIND + number,
+                            .tid = of->kind == CW_LANE_THREAD ? (int64_t)of->thread : (int64_t)CW_LANES_FREE + number,
+                            .moved = of->calls && of->kind != CW_LANE_THREAD,
+                            .thread = of->thread,
                             .group = parent ? parent->group : "",
                             .name = of->name,
                             .unit = of->unit};
@@ -226,12 +229,26 @@ static void put_sizes(struct cw_chrome *c, const char *text)
     fputc(']', c->line);
 }
 
+/* A double holds 53 bits: larger numbers are texts. */
+static void put_whole(struct cw_chrome *c, uint64_t number)
+{
+    if (number == CW_TRACE_UNKNOWN)
+        fputs("null", c->line);
+    else
+        cw_text_print(c->line, number >> 53 ? "\"%" PRIu64 "\"" : "%" PRIu64, number);
+}
+
 static void put_notes(struct cw_chrome *c, const struct cw_lane_event *e)
 {
+    const struct place *place = &c->places[e->lane];
     fputs(", \"args\": {", c->line);
+    if (place->moved) {
+        fputs("\"thread\": ", c->line);
+        put_whole(c, place->thread);
+    }
     for (size_t i = 0; i < e->note_count; i++) {
         const struct cw_lane_note *n = &e->notes[i];
-        cw_text_print(c->line, "%s\"%s\": ", i ? ", " : "", n->name);
+        cw_text_print(c->line, "%s\"%s\": ", i || place->moved ? ", " : "", n->name);
         if (n->kind == CW_NOTE_SIZES)
             put_sizes(c, n->text);
         else if (n->kind == CW_NOTE_TEXT)
@@ -240,8 +257,8 @@ static void put_notes(struct cw_chrome *c, const struct cw_lane_event *e)
             cw_text_print(c->line, n->real - n->real == 0 ? "%.9g" : "null", n->real);
         else if (n->kind == CW_NOTE_ADDRESS)
             cw_text_print(c->line, "\"0x%" PRIx64 "\"", n->number);
-        else /* a double holds 53 bits: larger numbers are texts */
-            cw_text_print(c->line, n->number >> 53 ? "\"%" PRIu64 "\"" : "%" PRIu64, n->number);
+        else
+            put_whole(c, n->number);
     }
     fputs("}}", c->line);
 }

@@ -46,13 +46,12 @@ static int by_pid(const void *a, const void *b)
  * the others get numbers that no system gives. */
 static void find_pids(int32_t *pids, const struct cw_trace *trace, struct pid *sorted)
 {
-    enum { FREE = 1 << 30 };
     for (uint32_t i = 0; i < trace->process_count; i++)
         sorted[i] = (struct pid){trace->processes[i].pid, i};
     qsort(sorted, trace->process_count, sizeof *sorted, by_pid);
     for (uint32_t i = 0; i < trace->process_count; i++) {
-        const bool other = (i && sorted[i - 1].pid == sorted[i].pid) || sorted[i].pid >= FREE;
-        pids[sorted[i].process] = (int32_t)(other ? FREE + i : sorted[i].pid);
+        const bool other = (i && sorted[i - 1].pid == sorted[i].pid) || sorted[i].pid >= CW_LANES_FREE;
+        pids[sorted[i].process] = (int32_t)(other ? CW_LANES_FREE + i : sorted[i].pid);
     }
 }
 

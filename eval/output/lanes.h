@@ -12,23 +12,27 @@
 
 enum cw_lane_kind {
     CW_LANE_PROCESS, /* has no parent; pid */
-    CW_LANE_THREAD,  /* pid, tid */
+    CW_LANE_THREAD,  /* pid, thread */
     CW_LANE_GROUP,   /* of lanes, without events */
     CW_LANE_EVENTS,
     CW_LANE_COUNTER
 };
 
 #define CW_NO_LANE UINT32_MAX
+/* Numbers from here on no system gives to a process or a thread: for lanes that are neither. */
+enum { CW_LANES_FREE = 1 << 30 };
 struct cw_lane {
     enum cw_lane_kind kind;
     bool flat;       /* overlapping events are drawn beside one another, not nested */
+    bool calls;      /* events are calls of `thread`, in a CW_LANE_THREAD or beside it */
     uint32_t parent; /* a lane before this one, or CW_NO_LANE */
-    int32_t pid, tid;
+    int32_t pid;
+    uint64_t thread;         /* UINT64_MAX is unknown */
     const char *name, *unit; /* unit: of a counter, "bytes" or any other */
 };
 
 enum cw_lane_note_kind {
-    CW_NOTE_NUMBER,
+    CW_NOTE_NUMBER, /* UINT64_MAX is unknown: null in JSON, left out elsewhere */
     CW_NOTE_REAL,
     CW_NOTE_ADDRESS,
     CW_NOTE_TEXT,

@@ -194,7 +194,7 @@ static void write_lane(void *perfetto, uint32_t number, const struct cw_lane *la
         track.thread = &thread;
         thread.has_pid = thread.has_tid = true;
         thread.pid = lane->pid;
-        thread.tid = lane->tid;
+        thread.tid = (int32_t)lane->thread;
         thread.thread_name = name;
     } else if (lane->kind == CW_LANE_COUNTER) {
         const bool bytes = unit && strcmp(unit, "bytes") == 0;
@@ -229,7 +229,7 @@ static uint64_t intern(struct cw_perfetto *p, int kind, const char *text)
 
 static void add_note(struct cw_perfetto *p, Pf__Event *event, const struct cw_lane_note *n)
 {
-    if (event->n_notes == NEW_AT_MOST)
+    if (event->n_notes == NEW_AT_MOST || (n->kind == CW_NOTE_NUMBER && n->number == UINT64_MAX))
         return;
     Pf__Note *note = &p->notes[event->n_notes];
     *note = (Pf__Note)PF__NOTE__INIT;

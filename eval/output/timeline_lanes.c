@@ -615,8 +615,7 @@ static void range_event(void *list, uint32_t i, struct cw_lane_event *e)
                                 .category = "user_annotation",
                                 .name = name_of(w, r->name)};
     note_nvtx(w, r->domain, r->color);
-    if (w->t->threads[r->thread].thread != CW_TRACE_UNKNOWN) /* its lane is another one */
-        note_number(w, "thread", w->t->threads[r->thread].thread);
+    note_number(w, "thread", w->t->threads[r->thread].thread); /* its lane is another one */
     if (r->payload)
         note_text(w, "payload", cw_trace_text(w->t->trace, w->t->threads[r->thread].process, r->payload));
     if (r->open)
@@ -704,7 +703,7 @@ static void add_list(struct work *w, const struct cw_timeline_list *of, const st
 
 static void add_thread(struct work *w, const struct cw_timeline_thread *th)
 {
-    const bool known = th->thread <= INT32_MAX;
+    const bool known = th->thread < CW_LANES_FREE;
     const char *given = name_of(w, th->name);
     char number[24] = "";
     if (th->thread != CW_TRACE_UNKNOWN && !known) /* viewers show known numbers themselves */
@@ -715,7 +714,8 @@ static void add_thread(struct work *w, const struct cw_timeline_thread *th)
     uint32_t calls = cw_lanes_add(w->places.lanes, &(struct cw_lane){.kind = known ? CW_LANE_THREAD : CW_LANE_EVENTS,
                                                                      .parent = process,
                                                                      .pid = w->places.pids[th->process],
-                                                                     .tid = known ? (int32_t)th->thread : 0,
+                                                                     .calls = true,
+                                                                     .thread = th->thread,
                                                                      .name = name});
     struct cw_lane nvtx = {.kind = CW_LANE_EVENTS, .parent = calls, .name = "NVTX"};
     if (th->ranges.count || th->marks.count) {

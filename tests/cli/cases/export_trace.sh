@@ -165,3 +165,23 @@ events = [e for e in json.load(open("odd.json"))["traceEvents"] if e.get("cat") 
 names = [[e["name"] for e in events if e["cat"] == cat] for cat in ("kernel", "cuda_runtime", "user_annotation")]
 print(names[0] == names[1] == names[2], names[0])'
 metric-eval export odd.cwd --perfetto odd.pftrace && "$read_perfetto" odd.pftrace --list | grep "begin.*'ctl" | grep -o " [a-z_]* 'ctl[^']*'"
+echo "== threads with numbers that no system gives, without a number, and whose calls overlap"
+python3 -c '
+import json
+threads = [679, 679, 2**30, 2**30 + 1, 2**30 + 2, 2**30 + 3, 2**30 + 9, 2**40, -3, 0]
+events = [{"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": at + 9 * i, "dur": 12, "args": {"correlation": i}}
+          for i, tid in enumerate(threads) for cat, name, at in (("user_annotation", "r%d" % i, 9), ("cuda_runtime", "call", 10))]
+json.dump({"traceEvents": events}, open("threads.json", "w"))'
+for i in 1 2 3; do
+    metric-eval threads.json --kind runtime --format csv -q | cut -d, -f1,3,4 >calls.csv; metric-eval threads.json --kind nvtx_range --format csv -q | cut -d, -f1,3,6 >>calls.csv
+    [ $i = 1 ] && { cat calls.csv; mv calls.csv first.csv; } || cmp first.csv calls.csv
+    metric-eval export threads.json -o threads.chrome.json -q --force && mv threads.chrome.json threads.json
+    python3 -c '
+import json, collections
+lanes = collections.defaultdict(set)
+for e in json.load(open("threads.json"))["traceEvents"]:
+    if e["ph"] == "M" and e["name"] == "thread_name":
+        lanes[e["pid"], e["tid"]].add(e["args"]["name"])
+print(len(lanes), "lanes,", sum(len(names) > 1 for names in lanes.values()), "with two names:", sorted(set(n for names in lanes.values() for n in names)))'
+done
+metric-eval export threads.json -o threads.pftrace -q && "$read_perfetto" threads.pftrace | tail -n 1
