@@ -79,7 +79,12 @@ static void put_limits(uint64_t limits, char *text, size_t size)
 
 static void put_clock(const struct cw_gpu_clock *clock, char *text, size_t size)
 {
-    snprintf(text, size, "SM %" PRIu32 " MHz, memory %" PRIu32 " MHz", clock->sm_mhz, clock->memory_mhz);
+    char sm[32] = "", memory[32] = "";
+    if (clock->sm_mhz)
+        snprintf(sm, sizeof sm, "SM %" PRIu32 " MHz", clock->sm_mhz);
+    if (clock->memory_mhz)
+        snprintf(memory, sizeof memory, "memory %" PRIu32 " MHz", clock->memory_mhz);
+    snprintf(text, size, "%s%s%s", *sm || *memory ? sm : "unknown", *sm && *memory ? ", " : "", memory);
 }
 
 const char *cw_gpu_clocks_text(const struct cw_gpu_clocks *c, char text[CW_GPU_CLOCKS_TEXT])

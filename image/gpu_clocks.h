@@ -25,7 +25,8 @@ void cw_gpu_clocks_read(struct cw_gpu_clocks *clocks, struct cw_reader *in, stru
 bool cw_gpu_clocks_moved(const struct cw_gpu_clocks *clocks);
 /* Whether two captures ran at different clocks, at their beginnings or at their ends. */
 bool cw_gpu_clocks_differ(const struct cw_gpu_clocks *a, const struct cw_gpu_clocks *b);
-/* Writes "SM 1980 MHz, memory 2619 MHz", then how the clocks moved and what limited them: one line without its end. */
+/* Writes "SM 1980 MHz, memory 2619 MHz", without an unknown one, then how the clocks moved and what limited them: one
+ * line without its end. */
 enum { CW_GPU_CLOCKS_TEXT = 320 };
 const char *cw_gpu_clocks_text(const struct cw_gpu_clocks *clocks, char text[CW_GPU_CLOCKS_TEXT]);
 

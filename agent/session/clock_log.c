@@ -66,38 +66,46 @@ static void thin_out(struct cw_clock_log *log)
     log->period_ms *= 2;
 }
 
+static unsigned reading(int (*get)(void *, unsigned *), void *handle)
+{
+    unsigned value;
+    return get && get(handle, &value) == 0 ? value : UINT_MAX;
+}
+
+static unsigned clock_of(const struct cw_nvml *nvml, void *handle, unsigned which)
+{
+    unsigned mhz;
+    return nvml->nvmlDeviceGetClockInfo && nvml->nvmlDeviceGetClockInfo(handle, which, &mhz) == 0 ? mhz : 0;
+}
+
+/* Each clock by itself, as the library may refuse one: integrated GPUs have no clock of memory. */
 static bool read_clocks(struct cw_clock_log *log, struct cw_logged_gpu *gpu, struct cw_gpu_clock *clock)
 {
     const struct cw_nvml *nvml = &log->nvml;
-    unsigned sm = 0, memory = 0;
-    unsigned long long limits = 0;
+    unsigned long long limits;
     if (!gpu->asked)
-        gpu->handle = nvml->nvmlDeviceGetClockInfo ? cw_nvml_device(nvml, gpu->pci) : NULL;
+        gpu->handle = cw_nvml_device(nvml, gpu->pci);
     gpu->asked = true;
-    if (!gpu->handle || nvml->nvmlDeviceGetClockInfo(gpu->handle, CW_NVML_OF_SM, &sm) != 0 ||
-        nvml->nvmlDeviceGetClockInfo(gpu->handle, CW_NVML_OF_MEMORY, &memory) != 0)
+    if (!gpu->handle)
         return false;
     if (!nvml->nvmlDeviceGetCurrentClocksThrottleReasons ||
         nvml->nvmlDeviceGetCurrentClocksThrottleReasons(gpu->handle, &limits) != 0)
-        limits = 0;
-    *clock = (struct cw_gpu_clock){cw_clock_log_now_ns(), sm, memory, limits};
+        limits = UINT64_MAX;
+    *clock = (struct cw_gpu_clock){cw_clock_log_now_ns(), clock_of(nvml, gpu->handle, CW_NVML_OF_SM),
+                                   clock_of(nvml, gpu->handle, CW_NVML_OF_MEMORY), limits};
     return true;
 }
 
 static void read_gpu(struct cw_clock_log *log, struct cw_logged_gpu *gpu)
 {
     struct cw_gpu_clock clock;
-    if (!read_clocks(log, gpu, &clock))
+    if (!read_clocks(log, gpu, &clock) || (!clock.sm_mhz && !clock.memory_mhz))
         return;
+    if (clock.limits == UINT64_MAX)
+        clock.limits = 0;
     if (gpu->count == MOST_READINGS)
         thin_out(log);
     gpu->readings[gpu->count++] = clock;
-}
-
-static unsigned reading(int (*get)(void *, unsigned *), void *handle)
-{
-    unsigned value;
-    return get && get(handle, &value) == 0 ? value : UINT_MAX;
 }
 
 bool cw_clock_log_environment(struct cw_clock_log *log, const char *pci, struct cw_gpu_environment *e)
@@ -114,7 +122,11 @@ bool cw_clock_log_environment(struct cw_clock_log *log, const char *pci, struct 
     e->fan = reading(nvml->nvmlDeviceGetFanSpeed, gpu->handle);
     e->pcie_generation = reading(nvml->nvmlDeviceGetCurrPcieLinkGeneration, gpu->handle);
     e->pcie_width = reading(nvml->nvmlDeviceGetCurrPcieLinkWidth, gpu->handle);
-    return true;
+    bool known = e->clock.sm_mhz || e->clock.memory_mhz || e->clock.limits != UINT64_MAX;
+#define X(name) known |= e->name != UINT_MAX;
+    CW_GPU_READINGS(X)
+#undef X
+    return known;
 }
 
 void cw_clock_log_look(struct cw_clock_log *log)

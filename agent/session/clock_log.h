@@ -21,7 +21,7 @@ enum { CW_MOST_LOGGED_GPUS = 64, CW_PCI_SIZE = 32 };
     X(pcie_width)
 
 struct cw_gpu_environment {
-    struct cw_gpu_clock clock;
+    struct cw_gpu_clock clock; /* limits: UINT64_MAX unknown */
 #define X(name) unsigned name; /* UINT_MAX unknown */
     CW_GPU_READINGS(X)
 #undef X

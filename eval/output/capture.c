@@ -77,6 +77,11 @@ json_t *cw_capture_pairs(const struct cw_pair *pairs, uint32_t count)
     return object;
 }
 
+static json_t *known_mhz(uint32_t clock)
+{
+    return clock ? json_integer(clock) : json_null();
+}
+
 /* A list of readings for each merged capture. */
 static json_t *gpu_clocks(const struct cw_counter_data *data, uint32_t device)
 {
@@ -86,9 +91,9 @@ static json_t *gpu_clocks(const struct cw_counter_data *data, uint32_t device)
     for (const struct cw_gpu_clocks *c = data->clocks + first; count; c++, count--) {
         json_t *readings = json_array();
         for (uint32_t i = 0; i < c->count; i++)
-            cw_json_append(&readings, json_pack("{s:I, s:I, s:I, s:I}", "wall_ns", (json_int_t)c->readings[i].wall_ns,
-                                                "sm_mhz", (json_int_t)c->readings[i].sm_mhz, "memory_mhz",
-                                                (json_int_t)c->readings[i].memory_mhz, "limits",
+            cw_json_append(&readings, json_pack("{s:I, s:o, s:o, s:I}", "wall_ns", (json_int_t)c->readings[i].wall_ns,
+                                                "sm_mhz", known_mhz(c->readings[i].sm_mhz), "memory_mhz",
+                                                known_mhz(c->readings[i].memory_mhz), "limits",
                                                 (json_int_t)c->readings[i].limits));
         cw_json_append(&list, json_pack("{s:o, s:b, s:s}", "readings", readings, "moved", cw_gpu_clocks_moved(c),
                                         "text", cw_gpu_clocks_text(c, text)));

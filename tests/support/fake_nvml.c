@@ -42,6 +42,7 @@ int nvmlDeviceGetEccMode(void *device, unsigned *now, unsigned *pending);
 int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *pending);
 int nvmlDeviceGetMaxPcieLinkGeneration(void *device, unsigned *value);
 int nvmlDeviceGetMaxPcieLinkWidth(void *device, unsigned *value);
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts);
 
 static unsigned handles[3];
 
@@ -188,26 +189,34 @@ int nvmlDeviceGetMPSComputeRunningProcesses_v3(void *device, unsigned *count, st
     return device != handles;
 }
 
-/* "SM MEMORY LIMITS" */
-static int read_clocks(unsigned clocks[3])
+/* FAKE_NVML_CLOCKS: "SM MEMORY LIMITS"; below 0 it does not tell this one. */
+static int read_clock(int which, int *value)
 {
-    return sscanf(said("FAKE_NVML_CLOCKS"), "%u %u %u", &clocks[0], &clocks[1], &clocks[2]) == 3 ? 0 : 3;
+    int clocks[3];
+    if (sscanf(said("FAKE_NVML_CLOCKS"), "%d %d %d", &clocks[0], &clocks[1], &clocks[2]) != 3 || clocks[which] < 0)
+        return 3;
+    *value = clocks[which];
+    return 0;
 }
 
 int nvmlDeviceGetClockInfo(void *device, unsigned type, unsigned *mhz)
 {
-    unsigned clocks[3] = {0};
-    int result = read_clocks(clocks);
-    *mhz = clocks[type == 2];
+    int value = 0, result = read_clock(type == 2, &value);
+    *mhz = (unsigned)value;
     return device != handles || type == 0 ? 2 : result;
 }
 
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
 {
-    unsigned clocks[3] = {0};
-    int result = read_clocks(clocks);
-    *reasons = clocks[2];
+    int value = 0, result = read_clock(2, &value);
+    *reasons = (unsigned)value;
     return device != handles ? 2 : result;
+}
+
+/* FAKE_NVML_POWER: mW */
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
+{
+    return device == handles && sscanf(said("FAKE_NVML_POWER"), "%u", milliwatts) == 1 ? 0 : 3;
 }
 
 int nvmlDeviceGetMemoryInfo_v2(void *device, struct memory *memory)

@@ -1,6 +1,7 @@
 /* Clocks beside a program, by a management library without a GPU: support/fake_nvml.c. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,30 @@ Test(clock_log, knows_nothing_without_the_library_or_its_gpu)
     cw_clock_log_look(&none);
     cr_expect_eq(cw_clock_log_between(&none, pci, 0, UINT64_MAX, found), 0);
     cw_clock_log_free(&none);
+}
+
+/* An integrated GPU has no memory clock of its own, and a virtual one no power. */
+Test(clock_log, takes_what_is_told_where_some_is_not)
+{
+    struct cw_gpu_environment e;
+    cw_clock_log_follow(&log_, pci);
+    look("1980 -1 4");
+    cr_assert_eq(cw_clock_log_between(&log_, pci, 0, UINT64_MAX, found), 1);
+    cr_expect(found[0].sm_mhz == 1980 && found[0].memory_mhz == 0 && found[0].limits == 4);
+    cr_assert(cw_clock_log_environment(&log_, pci, &e));
+    cr_expect(e.clock.sm_mhz == 1980 && e.clock.memory_mhz == 0 && e.clock.limits == 4 && e.power == UINT_MAX);
+    look("-1 2619 -1");
+    cr_assert_eq(cw_clock_log_between(&log_, pci, 0, UINT64_MAX, found), 2);
+    cr_expect(found[1].sm_mhz == 0 && found[1].memory_mhz == 2619 && found[1].limits == 0);
+    cr_assert(cw_clock_log_environment(&log_, pci, &e));
+    cr_expect(e.clock.memory_mhz == 2619 && e.clock.limits == UINT64_MAX, "no reason is known");
+    look("-1 -1 -1");
+    cr_expect_eq(log_.gpus[0].count, 2, "nothing is no reading");
+    cr_expect_not(cw_clock_log_environment(&log_, pci, &e));
+    setenv("FAKE_NVML_POWER", "86700", 1);
+    cr_assert(cw_clock_log_environment(&log_, pci, &e));
+    cr_expect(e.clock.sm_mhz == 0 && e.clock.memory_mhz == 0 && e.power == 86700 && e.temperature == UINT_MAX);
+    cw_clock_log_free(&log_);
 }
 
 /* ---- in the file ------------------------------------------------------------------------------------------------- */

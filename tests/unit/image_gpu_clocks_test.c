@@ -85,6 +85,12 @@ Test(gpu_clocks, two_per_cent_are_no_move)
     cr_expect(cw_gpu_clocks_moved(&(struct cw_gpu_clocks){0, 3, at}));
     cr_expect(cw_gpu_clocks_moved(&(struct cw_gpu_clocks){0, 2, at + 1}), "memory alone");
     cr_expect_lt(strlen(cw_gpu_clocks_text(&(struct cw_gpu_clocks){0, 3, at}, text)), CW_GPU_CLOCKS_TEXT - 1);
+    const struct cw_gpu_clock parts[] = {{0, 1980, 0, 0}, {0, 1000, 0, 4}, {0, 0, 2619, 0}, {0, 0, 0, 0}};
+    cr_expect_str_eq(cw_gpu_clocks_text(&(struct cw_gpu_clocks){0, 1, parts}, text), "SM 1980 MHz");
+    cr_expect_str_eq(cw_gpu_clocks_text(&(struct cw_gpu_clocks){0, 2, parts}, text),
+                     "clocks moved from SM 1980 MHz to SM 1000 MHz; kept down by power");
+    cr_expect_str_eq(cw_gpu_clocks_text(&(struct cw_gpu_clocks){0, 1, parts + 2}, text), "memory 2619 MHz");
+    cr_expect_str_eq(cw_gpu_clocks_text(&(struct cw_gpu_clocks){0, 1, parts + 3}, text), "unknown");
 }
 
 Test(gpu_clocks, two_captures_may_have_run_at_others)

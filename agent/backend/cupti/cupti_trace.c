@@ -44,9 +44,9 @@ static uint64_t environment_field(const struct cw_gpu_environment *e, uint32_t d
     case CW_FIELD_DEVICE:
         return device;
     case CW_FIELD_SM_CLOCK:
-        return e->clock.sm_mhz;
+        return e->clock.sm_mhz ? e->clock.sm_mhz : CW_TRACE_UNKNOWN;
     case CW_FIELD_MEMORY_CLOCK:
-        return e->clock.memory_mhz;
+        return e->clock.memory_mhz ? e->clock.memory_mhz : CW_TRACE_UNKNOWN;
     case CW_FIELD_THROTTLE:
         return e->clock.limits;
     case CW_FIELD_TEMPERATURE:
