@@ -194,7 +194,7 @@ static enum cw_status name_metrics(struct list *l, struct cw_error *err)
     const struct cw_result *r = l->rows->result;
     char unit[CW_UNIT_SIZE], title[CW_METRIC_NAME_MAX + CW_UNIT_SIZE];
     for (uint32_t m = 0; m < r->metric_count && m < MOST_METRICS; m++) {
-        const bool none = !*cw_unit_text(r->units[m], unit) || strcmp(unit, "ns") == 0;
+        const bool none = !*cw_unit_text(r->units[m], unit) || strcmp(r->units[m], "nanoseconds") == 0;
         snprintf(title, sizeof title, none ? "%s" : "%s (%s)", r->names[m], unit);
         if (!(l->titles[m] = cw_arena_strdup(l->arena, title)))
             return cw_error_nomem(err);

@@ -36,3 +36,6 @@ fail metric-eval run.cwd --metrics-db own.yaml --metrics-db own.yaml
 echo == what has no description has no line of it
 printf 'schema: 1\nmetrics:\n  half: {formula: sm__inst_executed.sum / 2}\n' >half.yaml
 metric-query describe --chip GH100 --metrics-db half.yaml half | head -n 3
+echo "== a label may be a short unit of ours, which is not the unit"
+printf 'schema: 1\nmetrics:\n  a__ns: {formula: gpu__time_duration.sum * 10, unit: ns}\n  b__nanoseconds: {formula: gpu__time_duration.sum * 10, unit: nanoseconds}\n  c__ms: {formula: gpu__time_duration.sum / 1e6, unit: ms}\n' >times.yaml
+metric-eval "$SOURCE/data/captures/nvtx_runs.cwd" --metrics-db times.yaml -m a__ns,b__nanoseconds,c__ms -q --top 1
