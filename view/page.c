@@ -1,6 +1,7 @@
 /* Views of several captures of one program, as a page of HTML. */
 #include <string.h>
 
+#include "eval/samples/source.h"
 #include "metricdb/rules.h"
 #include "report/report.h"
 #include "view/compare.h"
@@ -155,7 +156,10 @@ enum cw_status cw_view_page(struct counterworks_view *view, const struct cw_view
                                    .source_paths = page->folders.names,
                                    .source_path_count = page->folders.count,
                                    .arena = in->arena};
-    status = take(p, &p->list[0], 0, in);
+    status = cw_source_check(&(struct cw_source){.folders = page->folders.names, .folder_count = page->folders.count},
+                             in->err);
+    if (status == CW_OK)
+        status = take(p, &p->list[0], 0, in);
     for (size_t i = 0; i < page->with_count && status == CW_OK; i++) {
         const struct cw_view_input of = cw_view_beside(in, &page->with[i]); /* the request is for the first's */
         status = take(p, &p->list[i + 1], i + 1, &of);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "eval/samples/source.h"
 #include "metricdb/glossary.h"
 
 void cw_view_free(struct counterworks_view *view)
@@ -82,7 +83,8 @@ enum cw_status cw_view_write(const struct counterworks_view *view, enum cw_view_
 enum cw_status cw_view_print(const struct counterworks_view *view, const struct cw_terminal_style *style, FILE *out,
                              struct cw_error *err)
 {
-    return view->output.print(&view->output, style, out, err);
+    const enum cw_status status = style->source ? cw_source_check(style->source, err) : CW_OK;
+    return status == CW_OK ? view->output.print(&view->output, style, out, err) : status;
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */

@@ -12,6 +12,15 @@
 
 enum { LARGEST_FILE = 4 << 20 };
 
+enum cw_status cw_source_check(const struct cw_source *source, struct cw_error *err)
+{
+    struct stat about;
+    for (size_t i = 0; i < source->folder_count; i++)
+        if (stat(source->folders[i], &about) != 0 || !S_ISDIR(about.st_mode))
+            return cw_error_set(err, CW_ERR_IO, "%s: found no folder of that name", source->folders[i]);
+    return CW_OK;
+}
+
 /* The text of a regular file, with blanks for NUL bytes; NULL for anything else. Does not wait for a pipe. */
 static char *read_text(const char *path)
 {

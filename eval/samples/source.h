@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 enum { CW_SOURCE_FILES_MAX = 64 };
 
 struct cw_source {
@@ -22,6 +24,8 @@ struct cw_source {
     } files[CW_SOURCE_FILES_MAX];
 };
 
+/* An error if one of the folders is none. */
+enum cw_status cw_source_check(const struct cw_source *source, struct cw_error *err);
 /* A line of *length bytes without the blanks around it, or NULL. It lives as long as the source, and so must `name`.
  * The file is the one of this name or, for "/a/b/c.cu" and each folder F, F/a/b/c.cu, F/b/c.cu or F/c.cu. */
 const char *cw_source_line(struct cw_source *source, const char *name, uint32_t line, size_t *length);

@@ -16,3 +16,11 @@ for part in range launch; do
     metric-eval show "$captures/sass_$part.cwd" | grep filter
     metric-eval "$captures/sass_$part.cwd" --csv - | columns function,sum | awk -F, 'NR > 1 {n[$1] += $NF} END {for (k in n) print n[k], k}'
 done
+echo "== a folder of sources that is not there"
+echo text >file
+for folder in none file; do
+    for of in "$captures/pc_gemm.cwd" "$captures/sass_gemm.cwd --top 1" "report $captures/pc_gemm.cwd -o page.html" "$captures/gemm.cwd"; do
+        metric-eval ${of%% *} --source-path "$captures/workloads" --source-path $folder ${of#${of%% *}} >printed; echo "$? $(wc -c <printed)"
+    done
+done
+ls page.html 2>/dev/null || echo no page
