@@ -40,7 +40,7 @@ static void check_options(void *options, struct argp_state *state)
         cw_usage_error(state, "found %zu capture%s, expected --learn with at least 3 and -o gate.yaml", a + b,
                        a + b == 1 ? "" : "s");
     if (!o->learn && (!cw_eval_has_sides(&o->sides) || !o->rules))
-        cw_usage_error(state, "found %zu capture%s%s, expected A.cwd B.cwd --rules gate.yaml, or A.cwd... -- B.cwd...",
+        cw_usage_error(state, "found %zu capture%s%s, expected A.cwd B.cwd or A.cwd... -- B.cwd... with --rules FILE",
                        a + b, a + b == 1 ? "" : "s", o->rules ? "" : " and no rules");
     if (!o->learn && (o->line.request.every || o->line.sources.count))
         cw_usage_error(state, "found metrics, expected none: the rules name them");
