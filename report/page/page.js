@@ -88,7 +88,8 @@ function notices() {
     const devices = c => [...new Set(c.devices.map(d => d.attributes.name || ""))].sort().join(", ");
     if (devices(data.baseline) !== devices(mainCapture)) list.push(`The baseline ran on another device: ${devices(data.baseline)}.`);
     if (data.baseline.database !== mainCapture.database) list.push("The baseline was planned with another version of the database.");
-    if (data.gone) list.push(`Kernels of the baseline that ran no more: ${data.gone.slice(0, 8).map(k => k.short).join(", ")}${data.gone.length > 8 ? ", ..." : ""} (${formatTime(d3.sum(data.gone, k => k.total))}).`);
+    const before = d3.sum(data.gone || [], k => k.total);
+    if (data.gone) list.push(`Kernels of the baseline that ran no more: ${data.gone.slice(0, 8).map(k => k.short).join(", ")}${data.gone.length > 8 ? ", ..." : ""}${before ? ` (${formatTime(before)})` : ""}.`);
   }
   return list.length ? make("ul", {class: "notices"}, list.map(text => make("li", {}, text))) : null;
 }
@@ -143,7 +144,7 @@ const groupings = {
     return [...families.values()];
   }},
   nvtx: {title: "NVTX range", one: "NVTX range", make: () => (data.nvtx || []).map(n => ({name: n.path || "(no NVTX range)",
-    parts: n.kernels.map(([kernel, launches, total, timed]) => ({kernel: kernels[kernel], launches, total, timed}))}))},
+    parts: n.kernels.map(([kernel, launches, total, timed]) => ({kernel: kernels[kernel], launches, total: timed ? total : NaN, timed}))}))},
 };
 
 // The groups of one kind, the longest first, made once.
@@ -196,8 +197,8 @@ function groupTable(kind) {
 function groupPage(kind, group) {
   const inside = group.parts.filter(p => p.kernel).map(p => ({...p.kernel, launches: p.launches, total: p.total}));
   const hidden = d3.sum(group.parts.filter(p => !p.kernel), p => p.launches);
-  return make("div", {}, listings(kind, group), make("p", {class: "quiet"}, `${formatTime(group.total)} in ${launches(group.launches)}`,
-    `, ${percent(group.total / data.total)} of all time. Shares are of the group's time; time of a launch, limits and savings are means of all launches of a kernel.`),
+  return make("div", {}, listings(kind, group), make("p", {class: "quiet"}, group.total ? `${formatTime(group.total)} in ${launches(group.launches)}, ${percent(group.total / data.total)} of all time.` : `${launches(group.launches)} without a time.`,
+    ` Shares are of the group's time; time of a launch, limits and savings are means of all launches of a kernel.`),
   kernelList(inside, group.total), hidden ? make("p", {class: "quiet"}, `${launches(hidden)} in it ${hidden === 1 ? "belongs" : "belong"} to kernels that this page leaves out.`) : null);
 }
 

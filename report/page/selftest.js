@@ -74,6 +74,12 @@ async function selftest() {
       await wait();
       check(`a row of ${kind} opens its kernels`, location.hash.startsWith(`#${kind}=`) && rows().length === Math.min(100, groups[0].parts.filter(p => p.kernel).length));
     }
+    const {nvtx} = data;
+    data.nvtx = [{path: "untimed", kernels: [[0, 1, 0, 0]]}];
+    const [untimed] = groupings.nvtx.make();
+    data.nvtx = nvtx;
+    const shown = groupPage("nvtx", {...untimed, total: NaN, launches: 1}).textContent;
+    check("launches of a range without a time have none", shown.includes(`1 ${launchWords[0]} without a time.`) && !shown.includes("0 ns"));
     for (let i = 0; i < Math.min(kernels.length, 100); i++) {
       await go(`kernel=${i}`);
       const outside = [...document.querySelectorAll("main circle")].some(c => {
