@@ -212,7 +212,7 @@ function kernelList(kernels, whole) {
     {title: launchTitle, number: true, value: k => k.launches, cell: k => count(k.launches)},
     {title: launchOne, number: true, value: k => k.mean, cell: k => formatTime(k.mean)},
   ];
-  if (kernels.some(k => k.launches > 1)) columns.push({title: "Spread", number: true, hint: "standard deviation over mean", value: k => k.deviation / k.mean, cell: k => k.launches > 1 ? percent(k.deviation / k.mean) : ""});
+  if (kernels.some(k => k.launches > 1)) columns.push({title: "Spread", number: true, hint: "standard deviation over mean", value: k => k.launches > 1 ? k.deviation / k.mean : NaN, cell: k => k.launches > 1 ? percent(k.deviation / k.mean) : ""});
   if (data.baseline) columns.push({title: "Baseline", number: true, value: k => k.before ? k.mean / k.before.mean : NaN,
     cell: k => k.before ? make("span", {}, formatTime(k.before.mean), " ", changeOfTime(k.mean, k.before.mean)) : "new"});
   if (kernels.some(k => k.advice && k.advice.limiter)) columns.push({title: "Limited by", wide: true, value: limitedBy, text: k => k.advice && k.advice.limiter, cell: k =>

@@ -80,6 +80,9 @@ async function selftest() {
     data.nvtx = nvtx;
     const shown = groupPage("nvtx", {...untimed, total: NaN, launches: 1}).textContent;
     check("launches of a range without a time have none", shown.includes(`1 ${launchWords[0]} without a time.`) && !shown.includes("0 ns"));
+    const spreads = kernelList([["a", 1, 9], ["b", 2, 0.5]].map(([short, launches, deviation]) => ({...kernels[0], short, launches, mean: 1, deviation})), 1);
+    [...spreads.querySelectorAll("thead button")].find(b => b.textContent === "Spread").click();
+    check("one launch of a group has no spread to sort by", spreads.querySelector("tbody tr").lastChild.textContent.startsWith("b"));
     for (let i = 0; i < Math.min(kernels.length, 100); i++) {
       await go(`kernel=${i}`);
       const outside = [...document.querySelectorAll("main circle")].some(c => {
