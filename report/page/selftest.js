@@ -198,6 +198,8 @@ async function testTrace(trace, check, go) {
   if (!trace.resolution) check(`${name}: the names have all time`, Math.abs(sum(all, level => sum(level.busy)) - sum(trace.whats, w => w.time)) < 1);
   const found = (level, i) => [level.start[i], level.end[i], (level.start[i] + level.end[i]) / 2].every((time, n) => itemsIn(level, time, time).includes(i) || (n && level.end[i] === time && level.start[i] < time));
   check(`${name}: an event is found at its time`, all.every(level => level.start.slice(0, 500).every((_, i) => found(level, i))));
+  check(`${name}: a range without a length is around nothing`, trace.lanes.filter(l => l.kind === "nvtx").every(l => levelsOf(l).every(level => level.start.slice(0, 500)
+    .every((time, i) => level.end[i] > time || !rangesAt(trace, l.group, time).includes(labelOf(trace, level.what[i]))))));
   check(`${name}: the whole span has all events`, sum(sumsIn(trace, trace.lanes.map(l => l.kind), 0, trace.span).list, s => s.count) === sum(all, level => sum(level.count)));
   trace.groups.forEach((group, g) => {
     if (group.device === undefined) return;

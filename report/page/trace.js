@@ -251,5 +251,5 @@ function launchedBy(trace, item, most) {
 // The names of the NVTX ranges of a thread at a time, the outermost first.
 function rangesAt(trace, group, time) {
   return trace.lanes.filter(lane => lane.kind === "nvtx" && lane.group === group).flatMap(lane => levelsOf(lane).flatMap(level =>
-    itemsIn(level, time, time).map(i => level.count[i] > 1 ? `(one of ${count(level.count[i])} ranges)` : labelOf(trace, level.what[i]))));
+    itemsIn(level, time, time).filter(i => level.end[i] > time).map(i => level.count[i] > 1 ? `(one of ${count(level.count[i])} ranges)` : labelOf(trace, level.what[i]))));
 }
