@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence, Tuple, Union
 
@@ -288,12 +289,13 @@ class Capture(Local):
                 raise UsageError(f"found out of shape {array.shape} and type {array.dtype}, expected {shape} and "
                                  f"{np.dtype(kind)}, contiguous, aligned and writeable")
         options = struct("evaluate_options", frame_ns=frame_ns, region_ns=region_ns)
-        try:
-            check(library.counterworks_evaluate, self.handle, self._chip_handle(), words.array, words.count, options,
-                  ffi.cast("double *", values.ctypes.data), ffi.cast("int8_t *", statuses.ctypes.data))
-        finally:
-            if self._chip is not None:
-                self._chip._warn()
+        call = functools.partial(check, library.counterworks_evaluate, self.handle, self._chip_handle(), words.array,
+                                 words.count, options, ffi.cast("double *", values.ctypes.data),
+                                 ffi.cast("int8_t *", statuses.ctypes.data))
+        if self._chip is None:
+            call()
+        else:
+            self._chip._telling(call)
         return values, statuses
 
 

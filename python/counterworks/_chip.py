@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import dataclasses
 import functools
 import json
@@ -11,8 +12,8 @@ import subprocess
 import tempfile
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
-from counterworks._library import (Local, Path, Texts, UnsupportedError, Words, agent, check, encode, ffi, library, listed,
-                                   made, names_of, number_of, struct, text, warn)
+from counterworks._library import (Local, Notice, Path, Texts, UnsupportedError, Words, agent, check, encode, ffi,
+                                   library, listed, made, names_of, number_of, struct, text, warn)
 
 _TYPES = names_of("COUNTERWORKS_", "metric_type")
 
@@ -59,15 +60,19 @@ class Chip(Local, collections.abc.Mapping):
         library.counterworks_chip_tell(handle, self._told.take, ffi.NULL)
 
     def _listed(self, function: Callable, *arguments: Any) -> list[str]:
-        """Names that a function of the library takes from the chip. Its notices become warnings."""
-        try:
-            return listed(lambda take: check(function, self._handle, *arguments, take, ffi.NULL))
-        finally:
-            self._warn()
+        """Names that a function of the library takes from the chip."""
+        return self._telling(lambda: listed(lambda take: check(function, self._handle, *arguments, take, ffi.NULL)))
 
-    def _warn(self) -> None:
-        """Gives the notices of calls with the chip as warnings."""
+    def _telling(self, call: Callable[[], Any]) -> Any:
+        """Makes a call with the chip, and gives its notices as warnings. An error of the call goes before them."""
+        try:
+            result = call()
+        except BaseException:
+            with contextlib.suppress(Notice):  # where warnings are errors
+                warn(self._told.all())
+            raise
         warn(self._told.all())
+        return result
 
     def __repr__(self) -> str:
         return f"<counterworks.Chip {self.name}>"

@@ -466,6 +466,17 @@ class Mistakes(unittest.TestCase):
         self.assertEqual({w.filename for w in seen}, {__file__})
         self.assertTrue(all(issubclass(w.category, cw.Notice) for w in seen))
 
+    def test_an_error_goes_before_warnings_that_are_errors(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run = cw.open(CAPTURES / "threads.cwd")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with self.assertRaisesRegex(cw.Notice, "3 launches or ranges were not collected"):
+                run.evaluate(["sm__inst_executed.sum"])
+            with self.assertRaisesRegex(cw.UsageError, "no_such.sum"):
+                run.evaluate(["no_such.sum"])
+
     def test_an_interrupt_in_a_callback_passes_on(self):
         chip, run = cw.chip("GH100"), cw.open(CAPTURES / "gemm.cwd")
         for call in (lambda: list(chip), lambda: chip.find("l2 hit rate"), lambda: chip.find("l2 bnak"),
