@@ -30,6 +30,7 @@ class _Request:
     """A struct counterworks_request and the strings that it needs."""
 
     TEXTS = ("ranks", "ranges", "by", "sort", "kinds", "rules", "disassembler")
+    PATHS = ("rules", "disassembler")  # which are TEXTS
     LISTS = {"kernels": "kernels", "exclude": "excluded", "filter": "filters", "metrics": "metrics"}
     NUMBERS = ("top", "every", "frame_ns", "region_ns", "least_gain", "full", "wide", "quiet")
 
@@ -55,7 +56,8 @@ class _Request:
             if not value:
                 raise UsageError(f"found an empty list for {name}, expected something in it, or None")
         if name in self.TEXTS:
-            self.kept.append(ffi.new("char[]", encode(_text(value))))
+            words = _text(value)
+            self.kept.append(ffi.new("char[]", encode(os.fsencode(words) if name in self.PATHS else words)))
             setattr(self.struct, name, self.kept[-1])
         elif name in self.LISTS:
             words = Words.of_metrics(value) if name == "metrics" else Words(value)

@@ -313,6 +313,16 @@ for _ in range(2):
         self.assertEqual(str(cw.open(CAPTURES / "gemm.cwd").advise(samples=samples)),
                          str(cw.open(CAPTURES / "gemm.cwd").advise(samples=cw.open(samples))))
 
+    def test_paths_are_in_the_encoding_of_file_names(self):
+        latin = mock.patch("os.fsencode", lambda p: p if isinstance(p, bytes) else str(p).encode("latin-1"))
+        with tempfile.TemporaryDirectory() as folder, latin:
+            rules = os.path.join(folder, "m\u00fc.yaml")
+            with open(rules.encode("latin-1"), "wb") as file:
+                file.write((CAPTURES.parent / "rules" / "roof.yaml").read_bytes().replace(b"at-roof", b"own"))
+            run = cw.open(str(CAPTURES / "gemm.cwd"))
+            self.assertIn("kernels", run.advise(rules=rules).tables)
+            self.assertTrue(cw.chip("GH100").for_advice(rules))
+
     def test_arrays_are_lists(self):
         path, names = CAPTURES / "transformer.cwd", ["dram__bytes_read.sum", "sm__inst_executed.sum"]
         run, gh100 = cw.open(path), cw.chip("GH100")
