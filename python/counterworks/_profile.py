@@ -114,7 +114,7 @@ class Profile:
         function = self._function if bind is None else bind(owner, kind)
         if function is self._function:
             return self
-        owner = kind if owner is None else owner
+        owner = getattr(function, "__self__", kind if owner is None else owner)
         if id(owner) not in self._objects:
             with contextlib.suppress(TypeError):  # without weak references, each access is a profile of its own
                 weakref.finalize(owner, self._objects.pop, id(owner), None).atexit = False
@@ -126,7 +126,7 @@ class Profile:
 
     def __reduce__(self) -> Any:
         """By its name, as a function; without captures."""
-        return self.__qualname__ if self._owner is None else (getattr, (self._owner, self.__name__))
+        return self.__qualname__ if self._owner is None else (getattr, (self._owner, self._function.__name__))
 
     def run(self) -> Profile:
         """Calls the function for each configuration, and captures that."""

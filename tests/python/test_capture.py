@@ -369,6 +369,8 @@ class Profiles(unittest.TestCase):
                 self.assertEqual(list(method.table()["group"]), ["alone2"])
         self.assertEqual(list(Work().step.table()["group"]), ["step2"])
         self.assertIsNot(Work.inside.capture, More.inside.capture)
+        self.assertIs(Work().inside.capture, Work.inside.capture)  # which is of the class
+        self.assertIsNotNone(Work.inside.capture)
 
     def test_to_another_process_a_profile_goes_as_its_function(self):
         one = Working()
