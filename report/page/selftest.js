@@ -236,12 +236,13 @@ async function testTrace(trace, check, go) {
   check(`${name}: what is under the pointer is told`, at && underText(chart, {row: at, time: 0, events: 1, item}).includes(namesOf(trace, level.what[i])[0]) && chart.under(x, at.y + 3).row === at);
   chart.search(namesOf(trace, level.what[i])[0] || "kernel");
   check(`${name}: the search finds it`, chart.found && chart.found[level.what[i]] === 1 && (chart.chosen = null, findItem(chart, 1) !== null || findItem(chart, -1) !== null));
-  chart.search("no such event, surely");
   let steps = 0;
-  const most = sum([...chart.found].map((f, what) => f ? sum(all, level => sum(level.what.filter(w => w === what), () => 1)) : 0));
+  const most = sum(all, level => level.length);
+  chart.found.fill(1);
   chart.all();
   for (chart.chosen = null; steps < 200 && findItem(chart, 1); steps++) chart.chosen = findItem(chart, 1);
-  check(`${name}: the search goes to each`, steps === Math.min(200, most));
+  check(`${name}: the search goes to each`, most > 0 && steps === Math.min(200, most));
+  chart.search("no such event, surely");
   check(`${name}: a search for nothing finds none`, chart.found.every(f => !f));
   const words = "100% of f<a, b>";
   await go(`timeline=${traces.indexOf(trace)}/0,${trace.span},${words}`);
