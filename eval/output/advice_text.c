@@ -648,9 +648,10 @@ static void put_head(struct printing *p)
                   time_text(a->groups->total, total));
     if (cw_groups_are_part(a->groups))
         cw_text_print(p->out, " of %s", time_text(a->groups->whole, total));
+    cw_text_print(p->out, " on %s", a->rules->chip->name);
     if (cw_groups_are_timed(a->groups))
         cw_terminal_put_timed(a->groups, p->out);
-    cw_text_print(p->out, " on %s\n\n", a->rules->chip->name);
+    fputs("\n\n", p->out);
 }
 
 enum cw_status cw_advice_print(FILE *out, const void *content, struct cw_error *err)
