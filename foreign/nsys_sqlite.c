@@ -520,13 +520,18 @@ static void take_memory_kind(struct reading *r, sqlite3_stmt *s)
         *c = *c == ' ' ? '_' : (char)tolower((unsigned char)*c);
 }
 
+static enum cw_status say_nvprof(const struct reading *r)
+{
+    return cw_error_set(r->err, CW_ERR_INPUT,
+                        "%s: found a database of nvprof, expected one of nsys: nsys export --type sqlite",
+                        r->input->name);
+}
+
 /* nvprof has tables of other columns under some of the same names. */
 static void refuse_nvprof(struct reading *r)
 {
     if (has_table(r, "StringTable") && !has_table(r, "StringIds") && r->status == CW_OK)
-        r->status = cw_error_set(r->err, CW_ERR_INPUT,
-                                 "%s: found a database of nvprof, expected one of nsys: nsys export --type sqlite",
-                                 r->input->name);
+        r->status = say_nvprof(r);
 }
 
 static void read_session(struct reading *r)
@@ -611,6 +616,17 @@ static void refuse_unfinished(struct reading *r)
     }
 }
 
+/* Whether the file begins with the tables of nvprof. SQLite before 3.12 made pages of 1,024 bytes. */
+static bool looks_like_nvprof(struct reading *r)
+{
+    const size_t size = r->input->size < SMALL_FILE ? r->input->size : SMALL_FILE;
+    char *head = malloc(size);
+    const bool found = head && cw_input_read(r->input, 0, size, head, r->err) == CW_OK &&
+                       memmem(head, size, "StringTable", 11) && !memmem(head, size, "StringIds", 9);
+    free(head);
+    return found;
+}
+
 /* A row may claim 4 GB. SQLite clears 4 bytes for each page of a row that it reads: 34 MB in pages of 512 bytes. nsys
  * writes pages of 4,096 bytes, in which a row takes 450 bytes and 4 MB. A small file has few rows. */
 static void refuse_small_pages(struct reading *r)
@@ -621,11 +637,13 @@ static void refuse_small_pages(struct reading *r)
         return;
     r->status = cw_input_read(r->input, PAGE_SIZE_AT, sizeof at, at, r->err);
     const unsigned bytes = at[0] << 8 | at[1]; /* 1 stands for 65,536 */
-    if (r->status == CW_OK && bytes != 1 && bytes < least)
-        r->status = cw_error_set(r->err, CW_ERR_INPUT,
-                                 "%s: found a database in pages of %u bytes, expected at least %u: "
-                                 "sqlite3 FILE \"PRAGMA page_size = 4096; VACUUM\"",
-                                 r->input->name, bytes, least);
+    if (r->status != CW_OK || bytes == 1 || bytes >= least)
+        return;
+    r->status = looks_like_nvprof(r) ? say_nvprof(r)
+                                     : cw_error_set(r->err, CW_ERR_INPUT,
+                                                    "%s: found a database in pages of %u bytes, expected at least %u: "
+                                                    "sqlite3 FILE \"PRAGMA page_size = 4096; VACUUM\"",
+                                                    r->input->name, bytes, least);
 }
 
 /* Opens a file in place, without its locks and whatever its name, and data without a name in memory. */

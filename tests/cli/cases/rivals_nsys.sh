@@ -22,6 +22,9 @@ INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (1000, 2000, 0, 7, 1, 1
 CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (cbid INTEGER, start INTEGER, end INTEGER, processId INTEGER, threadId INTEGER, correlationId INTEGER, returnValue INTEGER);
 INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (211, 900, 950, 1, 1, 1, 0);"
 metric-eval nvprof.sqlite; echo "status $?"
+sqlite3 nvprof.sqlite "PRAGMA page_size = 1024; VACUUM; WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+INSERT INTO StringTable SELECT i, 'kernel ' || i FROM n" # pages of an older SQLite, and more than 64 KiB
+metric-eval nvprof.sqlite; echo "status $?"
 echo == a database whose last transactions are in a file beside it
 half() { # FILE MODE: a program dies in a transaction, or behind it in WAL mode
     sqlite3 "$1" <"$SOURCE/tests/foreign/nsys.sql"
