@@ -9,8 +9,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -642,11 +642,10 @@ void counterworks_collect_stop(struct counterworks_collect *s)
         s->inside.control(false);
 }
 
-/* Waits until the agent has read all events of the simulated GPU or has left: two seconds beside threads that write on.
- */
+/* Waits until the agent has read all events of the simulated GPU or has left: two seconds beside threads that go on. */
 static void wait_until_read(const struct counterworks_collect *s)
 {
-    const struct timespec moment = {.tv_nsec = 200 * 1000};
+    const struct timespec moment = {.tv_nsec = 200000};
     struct pollfd one = {.fd = s->simulated};
     for (int left = 1, i = 0; i < 10000 && ioctl(s->simulated, FIONREAD, &left) == 0 && left && !poll(&one, 1, 0); i++)
         nanosleep(&moment, NULL);
