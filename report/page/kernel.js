@@ -162,7 +162,7 @@ function sourcePanels(filter) {
 
 function summary(kernel) {
   const cards = [["Time in all", formatTime(kernel.total), percent(kernel.total / data.total)],
-    [launchOne, formatTime(kernel.mean), kernel.launches > 1 ? `${formatTime(kernel.least)} to ${formatTime(kernel.greatest)}` : ""],
+    [launchOne, formatTime(kernel.mean), kernel.timed > 1 ? `${formatTime(kernel.least)} to ${formatTime(kernel.greatest)}` : ""],
     [launchTitle, count(kernel.launches), ""]];
   if (shapeOf(kernel)) cards.push(["Grid, block", `${size(kernel.grid)}, ${size(kernel.block)}`, ""]);
   const shown = (data.layout.summary || []).map(s => ({...s, metric: firstKnown(kernel, s.metrics)})).filter(s => s.metric >= 0);
