@@ -18,6 +18,7 @@ except ModuleNotFoundError as missing:  # the module is made when the package is
 Path = Union[str, "os.PathLike[str]"]
 NAME = "libcounterworks.so.0"
 _COLLECT = "libcounterworks-collect.so.0"
+_OF_COLLECT = "counterworks_collect_", "counterworks_checkpoint_"  # how names of its functions begin
 
 
 class Error(Exception):
@@ -59,11 +60,18 @@ if "/" in _ASKED:
     _ASKED = os.path.abspath(_ASKED)  # a program may change its folder
 
 
+def _open(path: str, collects: bool) -> Any:
+    """A library with all its functions, which another one, or one of another version, may lack."""
+    found = ffi.dlopen(path)
+    for name in dir(found):
+        if name.startswith("counterworks_") and name.startswith(_OF_COLLECT) == collects:
+            getattr(found, name)
+    return found
+
+
 def _load() -> Any:
     try:
-        found = ffi.dlopen(_ASKED or NAME)
-        found.counterworks_version  # which another library lacks
-        return found
+        return _open(_ASKED or NAME, False)
     except (OSError, ffi.error) as error:
         raise ImportError(f"found no {_ASKED or NAME}, expected libcounterworks to be installed, or its path in "
                           f"COUNTERWORKS_LIBRARY ({error})") from None
@@ -79,8 +87,8 @@ _FOLDER = os.path.dirname(_ASKED)  # empty: the libraries are installed
 def collect_library() -> Any:
     """libcounterworks-collect, loaded by the first call."""
     try:
-        return ffi.dlopen(os.path.join(_FOLDER, _COLLECT))
-    except OSError as error:
+        return _open(os.path.join(_FOLDER, _COLLECT), True)
+    except (OSError, ffi.error) as error:
         raise UnsupportedError(f"found no {_COLLECT}, expected it to be installed, or beside COUNTERWORKS_LIBRARY "
                                f"({error})") from None
 

@@ -390,6 +390,20 @@ class Mistakes(unittest.TestCase):
                                  env=os.environ | {"COUNTERWORKS_LIBRARY": library})
             self.assertRegex(run.stderr, f"\nImportError: found no {library}, expected libcounterworks to be installed")
 
+    def test_libraries_of_a_version_without_a_function(self):
+        whole = pathlib.Path(os.environ["COUNTERWORKS_LIBRARY"])
+        program = "import counterworks as cw; cw.pretend('launch gemm')"
+        for lacks, error in (("value_status_text", "ImportError: found no .*/libcounterworks.so.0, expected libcounterworks"),
+                             ("collect_take", "UnsupportedError: found no libcounterworks-collect.so.0, expected it")):
+            with tempfile.TemporaryDirectory() as folder:
+                for name in "libcounterworks.so.0", "libcounterworks-collect.so.0":
+                    names = whole.with_name(name).read_bytes()
+                    pathlib.Path(folder, name).write_bytes(names.replace(f"\0counterworks_{lacks}\0".encode(),
+                                                                         f"\0counterworks_{lacks[:-1]}_\0".encode()))
+                run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                                     env=os.environ | {"COUNTERWORKS_LIBRARY": f"{folder}/libcounterworks.so.0"})
+            self.assertRegex(run.stderr, error)
+
     def test_a_folder_without_its_header(self):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(SOURCE / "python" / "make_cffi.py", folder)
