@@ -37,6 +37,36 @@ def make_plan(what: Any, kind: str, chip: Union[Chip, str, None]) -> Plan:
     return of.plan(what, samples=kind == "samples")
 
 
+class _Range(contextlib.ContextDecorator):
+    """A range of a session: made by Session.range()."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self._of, self._name = session, encode(name)
+
+    def _open(self) -> list[_Range]:
+        """The ranges that this thread has open, the outermost first."""
+        return vars(self._of._ranges).setdefault("open", [])
+
+    def _push(self) -> None:
+        collect_library().counterworks_collect_push(self._of._session, self._name)
+
+    def __enter__(self) -> None:
+        self._open().append(self)
+        self._push()
+
+    def __exit__(self, *_failed: Any) -> None:
+        ranges = self._open()
+        at = next((i for i in reversed(range(len(ranges))) if ranges[i] is self), None)
+        if at is None:
+            raise UsageError(f"found the end of the range {os.fsdecode(self._name)!r} in a thread that did not begin it, "
+                             "expected the thread of its beginning")
+        for _ in ranges[at:]:
+            collect_library().counterworks_collect_pop(self._of._session)
+        del ranges[at]
+        for other in ranges[at:]:
+            other._push()
+
+
 class Session(Capture):
     """A capture of this process: made by capture().
 
@@ -145,23 +175,11 @@ class Session(Capture):
         """Ends what is being collected, and writes it to the file, which can be read meanwhile."""
         collect_library().counterworks_collect_flush(self._session)
 
-    @contextlib.contextmanager
-    def range(self, name: str) -> Iterator[None]:
-        """A block that is a range of this name, inside the ranges of this thread that are open. Blocks may overlap, as
-        in tasks of asyncio: the end of the outer one begins the inner one anew."""
-        ranges = vars(self._ranges).setdefault("open", [])
-        mine = (encode(name),)
-        ranges.append(mine)
-        collect_library().counterworks_collect_push(self._session, *mine)
-        try:
-            yield
-        finally:
-            at = next(i for i, other in enumerate(ranges) if other is mine)
-            for _ in ranges[at:]:
-                collect_library().counterworks_collect_pop(self._session)
-            del ranges[at]
-            for other in ranges[at:]:
-                collect_library().counterworks_collect_push(self._session, *other)
+    def range(self, name: str) -> _Range:
+        """A block that is a range of this name, inside the ranges of this thread that are open. It may be used again, in
+        other threads and within itself. Blocks may overlap, as in tasks of asyncio: the end of the outer one begins the
+        inner one anew."""
+        return _Range(self, name)
 
     def passes(self, name: str = "step") -> Iterator[int]:
         """A loop that repeats its body, as a range of this name, until all passes are there: for replay="user", else

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import warnings
@@ -66,6 +67,40 @@ class Kinds(unittest.TestCase):
         self.assertEqual(list(zip(launches["name"], launches["nvtx"])),
                          [("a1", "step/task 1/task 2"), ("a2", "step/task 2"), ("b2", "step/task 2"),
                           ("c2", "step/task 2"), ("last", "step")])
+
+    def test_a_range_is_used_again(self):
+        with cw.capture(METRICS, replay="kernel") as c:
+            outer, step = c.range("outer"), c.range("step")
+            failed = []
+
+            def work(number):
+                try:
+                    with outer, step, step:
+                        cw.pretend(f"launch k{number}")
+                except Exception as error:
+                    failed.append(error)
+
+            for number in range(2):
+                thread = threading.Thread(target=work, args=[number])
+                thread.start()
+                thread.join()
+            with step:
+                work(2)
+                cw.pretend("launch last")
+                elsewhere = threading.Thread(target=lambda: failed.append(self.ends(step)))
+                elsewhere.start()
+                elsewhere.join()
+        self.assertEqual(failed, ["found the end of the range 'step' in a thread that did not begin it, expected "
+                                  "the thread of its beginning"])
+        launches = c.ranges()
+        self.assertEqual(sorted(zip(launches["name"], launches["nvtx"])),
+                         [("k0", "outer/step/step"), ("k1", "outer/step/step"), ("k2", "step/outer/step/step"),
+                          ("last", "step")])
+
+    def ends(self, opened):
+        with self.assertRaises(cw.UsageError) as raised:
+            opened.__exit__(None, None, None)
+        return str(raised.exception)
 
     def test_values_are_the_commands(self):
         with cw.capture(METRICS, replay="kernel") as c:
