@@ -791,6 +791,26 @@ Test(hash_table, grows)
 
 /* ---- names ---- */
 
+/* Compilers put a hash or a word behind a name that they made global, and PTX has no dots: LLVM writes "_$_" there. */
+Test(demangle, with_a_compilers_suffix)
+{
+    static const char *const names[][2] = {
+        {"_Z4gemmPfi$d4926f11", "gemm(float*, int) [clone $d4926f11]"},
+        {"_Z4gemmPfi_$_llvm_$_123", "gemm(float*, int) [clone _$_llvm_$_123]"},
+        {"_ZL4gemmPf__intern__5a1c", "gemm(float*) [clone __intern__5a1c]"},
+        {"_Z4gemmPfi.llvm.123", "gemm(float*, int) [clone .llvm.123]"},
+        {"_ZN1a3runEvE4$_2", NULL},
+        {"_Z4$_23v", "$_23()"},
+        {"_Z$d4926f11", NULL},
+        {"gemm$d4926f11", NULL},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *readable = cw_demangle(names[i][0]);
+        cr_expect_str_eq(readable ? readable : "-", names[i][1] ? names[i][1] : "-", "%s", names[i][0]);
+        free(readable);
+    }
+}
+
 enum { DEMANGLERS = 8 };
 static pthread_barrier_t begin_together;
 
