@@ -196,6 +196,19 @@ static void judge_shares(const struct block *b, const struct cw_eval_term *t, co
     }
 }
 
+/* No counter is below 0. Those that are differences may be, of passes or of greatest instances that are not alike; or
+ * by rounding, where the terms cancel out. */
+static void judge_signs(const struct cw_eval_operand *o, const double *values, uint32_t count, int8_t *statuses)
+{
+    static const double rounding = -1e-6;
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++)
+        any |= values[i] < rounding;
+    for (uint32_t i = 0; any && (o->kind == CW_EVAL_ROLLUP || o->kind == CW_EVAL_LINEAR) && i < count; i++)
+        if (values[i] < rounding)
+            raise_status(&statuses[i], CW_VALUE_IMPLAUSIBLE);
+}
+
 static void run_term(struct block *b, const struct cw_eval_term *t, double *out, int8_t *statuses)
 {
     uint32_t n = b->count;
@@ -207,9 +220,11 @@ static void run_term(struct block *b, const struct cw_eval_term *t, double *out,
     }
     const double *x = load(b, &t->x, out);
     operand_statuses(b, &t->x, statuses);
+    judge_signs(&t->x, x, n, statuses);
     if (t->factor.kind != CW_EVAL_NONE) {
         const double *by = load(b, &t->factor, b->loaded);
         operand_statuses(b, &t->factor, statuses);
+        judge_signs(&t->factor, by, n, statuses);
         for (uint32_t i = 0; i < n; i++)
             out[i] = x[i] * by[i];
         x = out;
@@ -217,8 +232,10 @@ static void run_term(struct block *b, const struct cw_eval_term *t, double *out,
     for (int d = 0; d < CW_TERM_DIVISORS; d++) {
         if (t->divisors[d].kind == CW_EVAL_NONE)
             continue;
+        const double *by = load(b, &t->divisors[d], b->loaded);
         operand_statuses(b, &t->divisors[d], statuses);
-        divide(x, load(b, &t->divisors[d], b->loaded), t->zero_over, n, out, statuses);
+        judge_signs(&t->divisors[d], by, n, statuses);
+        divide(x, by, t->zero_over, n, out, statuses);
         x = out;
     }
     if (t->scale != 1) {

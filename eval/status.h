@@ -14,7 +14,8 @@ enum cw_value_status {
     CW_VALUE_ZERO_DENOMINATOR, /* a denominator is zero; the value is 0, or NaN in place of infinity */
     CW_VALUE_OVERFLOW,         /* a counter overflowed in at least one instance */
     CW_VALUE_INCOMPLETE,       /* a pass is missing */
-    CW_VALUE_IMPLAUSIBLE,      /* a share of more than the whole (struct cw_term, `most`), or computed from one */
+    CW_VALUE_IMPLAUSIBLE,      /* a share of more than the whole (struct cw_term, `most`), a count below 0, or computed
+                                * from one */
     CW_VALUE_UNAVAILABLE,      /* the device does not have it */
     CW_VALUE_NOT_COLLECTED,    /* the capture lacks a counter, or the user gave no duration */
     CW_VALUE_STATUS_COUNT

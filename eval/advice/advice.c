@@ -84,7 +84,7 @@ static const struct {
     [UNCOUNTED] = {CW_CONFIDENCE_LOW, "by the launch alone"},
     [INCOMPLETE] = {CW_CONFIDENCE_LOW, "a pass is missing"},
     [OVERFLOWED] = {CW_CONFIDENCE_LOW, "a counter overflowed"},
-    [IMPLAUSIBLE] = {CW_CONFIDENCE_LOW, "a share exceeds the whole"},
+    [IMPLAUSIBLE] = {CW_CONFIDENCE_LOW, "a share exceeds the whole, or a count is below 0"},
 };
 
 static enum doubt graver(enum doubt a, enum doubt b)

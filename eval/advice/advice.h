@@ -18,7 +18,7 @@ const char *cw_confidence_text(enum cw_confidence confidence);
 struct cw_advice_finding {
     const struct cw_rule *rule;
     double gain;      /* the fraction of the kernel's time that would go: 0.8 leaves a fifth; 0 for a note */
-    bool implausible; /* the gain, or whether the rule holds, comes from a share of more than the whole */
+    bool implausible; /* the gain, or whether the rule holds, comes from an implausible value */
     enum cw_confidence confidence;
     const char *doubt; /* why the confidence is not high, in a few words; "" if it is */
     size_t evidence_count, line_count;

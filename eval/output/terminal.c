@@ -331,7 +331,7 @@ void cw_terminal_legend(const struct cw_terminal_seen *seen, FILE *out)
         [CW_VALUE_ZERO_DENOMINATOR] = "zero denominator",
         [CW_VALUE_OVERFLOW] = "overflow: a counter overflowed",
         [CW_VALUE_INCOMPLETE] = "incomplete: a pass is missing",
-        [CW_VALUE_IMPLAUSIBLE] = "implausible: a share of more than the whole",
+        [CW_VALUE_IMPLAUSIBLE] = "implausible: more than the whole, or below 0",
         [CW_VALUE_UNAVAILABLE] = "unavailable on this device",
         [CW_VALUE_NOT_COLLECTED] = "not collected in this capture",
     };

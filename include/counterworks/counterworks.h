@@ -337,7 +337,7 @@ enum counterworks_value_status { /* in ascending order of severity */
                                  COUNTERWORKS_VALUE_ZERO_DENOMINATOR, /* a denominator is zero */
                                  COUNTERWORKS_VALUE_OVERFLOW,     /* a counter overflowed in at least one instance */
                                  COUNTERWORKS_VALUE_INCOMPLETE,   /* a pass is missing */
-                                 COUNTERWORKS_VALUE_IMPLAUSIBLE,  /* a share above the whole */
+                                 COUNTERWORKS_VALUE_IMPLAUSIBLE,  /* a share above the whole, or a count below 0 */
                                  COUNTERWORKS_VALUE_UNAVAILABLE,  /* the device does not have it */
                                  COUNTERWORKS_VALUE_NOT_COLLECTED /* the capture lacks a counter that it needs, or the
                                                                      options lack a duration */

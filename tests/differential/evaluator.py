@@ -167,7 +167,7 @@ class Evaluator:
             forms, rollups = self.column(i, its_pass)
             value = value + coefficient * rollups[ROLLUPS.index(rollup)]
             status = numpy.maximum(status, FORM_STATUS[forms])
-        return value, status
+        return value, numpy.maximum(status, numpy.where(value < -1e-6, IMPLAUSIBLE, OK))
 
     def nothing(self):
         return numpy.full(self.count, numpy.nan), numpy.full(self.count, NOT_COLLECTED)

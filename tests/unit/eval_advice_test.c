@@ -106,7 +106,7 @@ Test(eval_advice, what_is_implausible_leads_nothing)
     cr_expect_str_eq(finding(0, 2)->rule->id, "when");
     cr_expect(!finding(0, 0)->implausible && finding(0, 1)->implausible && finding(0, 2)->implausible);
     cr_expect(finding(0, 1)->confidence == CW_CONFIDENCE_LOW);
-    cr_expect_str_eq(finding(0, 1)->doubt, "a share exceeds the whole");
+    cr_expect_str_eq(finding(0, 1)->doubt, "a share exceeds the whole, or a count is below 0");
     cr_expect_str_eq(cw_advice_first(&advice.kernels[0])->rule->id, "small");
     cr_expect_str_eq(cw_advice_first(&advice.kernels[1])->rule->id, "large");
     advise("schema: 1\nrules:\n  r: {title: t, text: x, fix: f, when: 1, "

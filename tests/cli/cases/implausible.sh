@@ -1,13 +1,13 @@
-# Values that nobody can have: shares of more than the whole are marked in every output, and lead no order; no value is infinite.
+# Values that nobody can have: shares of more than the whole and negative counts are marked in every output, and lead no order; no value is infinite.
 captures=$SOURCE/data/captures
 echo == a table, and its legend
 metric-eval "$captures/gemm.cwd" -m lts__t_sector_hit_rate.pct,sm__cycles_elapsed.avg.pct_of_peak_sustained_active
-echo == nothing of all is infinite, and no share beyond the whole is ok
-for capture in all_atomics gemm; do
+echo == nothing of all is infinite, and no share beyond the whole or below 0 is ok
+for capture in all_atomics gemm constant; do
     metric-eval "$captures/$capture.cwd" --all --tidy --csv $capture.csv >/dev/null
     python3 - $capture.csv <<'END'
 import collections, csv, math, sys
-statuses, frames, shares = collections.Counter(), collections.Counter(), collections.Counter()
+statuses, frames, shares, negative = [collections.Counter() for _ in range(4)]
 for row in csv.DictReader(open(sys.argv[1])):
     value, status, name = float(row["value"]), row["status"], row["metric"]
     assert not math.isinf(value), row
@@ -15,9 +15,11 @@ for row in csv.DictReader(open(sys.argv[1])):
         frames[status] += 1
     if name.endswith((".avg.pct_of_peak_sustained_elapsed", ".sum.pct_of_peak_sustained_elapsed", "hit_rate.pct")) and value > 100.5:
         shares[status] += 1
+    if value < -1e-12 and not name.startswith("launch__"):
+        negative[status] += 1
     statuses[status] += 1
 print(*sorted(statuses), sep=", ")
-print("frames and regions:", *frames, "; beyond the whole:", *shares)
+print("frames and regions:", *frames, "; beyond the whole:", *shares, "; negative:", *negative)
 END
 done
 columns metric,unit,value,status <all_atomics.csv | grep '12032000,' | head -n 1
