@@ -142,6 +142,7 @@ struct merge {
     uint32_t repeat_count, fact_count;
     const char *fact_names[CW_FACTS_MAX]; /* fact names of all inputs */
     uint64_t ranges, dropped;
+    uint32_t intervals[CW_PC_MODE__COUNT]; /* of PC samples in the first input: bits of exponents */
     enum cw_capture_end how;
     uint32_t code;
     /* for the current input: */
@@ -562,13 +563,30 @@ static enum cw_status take_data(struct merge *m, struct cw_input *input, const s
     return status;
 }
 
+/* Refuses PC samples of another interval or mode than those of the first input: numbers of both do not add up. */
+static enum cw_status take_interval(struct merge *m, const struct cw_input *input, const struct cw_pc_batch *b)
+{
+    static const char *const modes[CW_PC_MODE__COUNT] = {"continuous", "serialized"};
+    const uint32_t bit = b->period ? UINT32_C(1) << b->period : 0, *of = m->intervals;
+    if (!m->index)
+        m->intervals[b->mode] |= bit;
+    if (!bit || (of[b->mode] & bit) || (!of[CW_PC_CONTINUOUS] && !of[CW_PC_SERIALIZED]))
+        return CW_OK;
+    const enum cw_pc_mode mode = of[b->mode] ? b->mode : 1 - b->mode;
+    return cw_error_set(m->err, CW_ERR_USAGE,
+                        "%s: found %s samples each 2^%u cycles, expected %s ones each 2^%d cycles as in %s",
+                        input->name, modes[b->mode], b->period, modes[mode], __builtin_ctz(of[mode]), m->first);
+}
+
 static enum cw_status check_instructions(struct merge *m, struct cw_input *input)
 {
     struct cw_pc_data instructions;
-    const enum cw_status status = cw_input_load(input, m->err);
-    return status == CW_OK
-               ? cw_pc_data_read(&instructions, input->bytes, (size_t)input->size, input->name, m->own, m->err)
-               : status;
+    enum cw_status status = cw_input_load(input, m->err);
+    if (status == CW_OK)
+        status = cw_pc_data_read(&instructions, input->bytes, (size_t)input->size, input->name, m->own, m->err);
+    for (uint32_t i = 0; status == CW_OK && i < instructions.pc_count; i++)
+        status = take_interval(m, input, &instructions.pc[i]);
+    return status;
 }
 
 static enum cw_status take_input(struct merge *m, struct cw_input *input)

@@ -27,3 +27,11 @@ metric-config --chip GH100 --profiler pm --no-native -m dram__bytes_read.sum -o 
 capture-agent pm -c other.cwc -o other.cwd -- true
 metric-eval merge pm.0.cwd other.cwd -o none.cwd; echo "status $?"
 [ -e none.cwd ] || echo nothing was written
+
+echo == PC samples of another interval or mode, which do not add up
+for period in 5 8; do capture-agent pc --backend sim --period $period -o pc.$period.cwd -- true; done
+capture-agent pc --backend sim --period 5 --mode serialized -o pc.alone.cwd -- true
+metric-eval merge pc.5.cwd pc.8.cwd -o none.cwd; echo "status $?"
+metric-eval merge pc.5.cwd pc.alone.cwd -o none.cwd; echo "status $?"
+metric-eval pc.5.cwd pc.8.cwd >/dev/null; echo "status $?"
+metric-eval merge pc.5.cwd pc.5.cwd -o same.cwd; echo "status $?"
