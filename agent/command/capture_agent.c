@@ -25,13 +25,9 @@ int main(int argc, char **argv)
 {
     static const struct cw_usage_command table[] = {
         {.name = "range", .summary = "collect counters for each kernel launch of a program", .run = cw_range_command},
-        {.name = "pc",
-         .summary = "sample the instructions at which a program's warps are, and why they wait",
-         .run = cw_pc_command},
+        {.name = "pc", .summary = "sample where the warps of a program are, and why they wait", .run = cw_pc_command},
         {.name = "sass", .summary = "count for each instruction of a program's kernels", .run = cw_sass_command},
-        {.name = "pm",
-         .summary = "sample counters of a device at equal intervals, around a program or alone",
-         .run = cw_pm_command},
+        {.name = "pm", .summary = "sample counters of a device at equal intervals", .run = cw_pm_command},
         {.name = "trace",
          .summary = "record the events of a program and its GPUs, with their times",
          .run = cw_trace_command},

@@ -63,12 +63,12 @@ static const struct cw_option table_options[] = {
     {"all", 0, NULL, "every metric whose counters the capture holds",
      CW_OPTION_FLAG(struct cw_eval_line, request.every)},
     {CW_OPTION_ROWS(cw_eval_file_options)},
-    {"by", 0, CW_EVAL_BY_SHOWN, /* the value is long: without a line break --help moves the text to its right */
-     "\na row for all launches of a kernel (the default of the table), for a family of kernels with names that differ "
+    {"by", 0, CW_EVAL_BY_SHOWN,
+     "a row for all launches of a kernel (the default of the table), for a family of kernels with names that differ "
      "only in template arguments and sizes, for each range, for all multiplexed ranges that are alike and each other "
      "range (fold: the default of CSV, JSON and HDF5), or for all ranges of an NVTX range, a device, a rank or a "
-     "stream. A trace also has process, kind of copy, call, CUDA graph and each name of NVTX ranges; by nvtx \"step "
-     "1\" and \"step 2\" are one. PC samples have legacy-reason: the stall reasons of CUPTI's activity API",
+     "stream. A trace also has process, kind of copy, call, CUDA graph and nvtx-each; by nvtx \"step 1\" and \"step "
+     "2\" are one, by nvtx-each two. PC samples have legacy-reason: the stall reasons of CUPTI's activity API",
      CW_OPTION_TAKE(cw_eval_take_any_by)},
     {"kind", 0, "KINDS", "for a trace: files have only rows of these kinds, as in kernel,copy; CSV needs one",
      CW_OPTION_TEXT(struct cw_eval_line, request.kinds)},

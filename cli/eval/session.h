@@ -80,8 +80,8 @@ extern const struct cw_option cw_eval_capture_options[], cw_eval_value_options[]
 void cw_eval_check_every(const struct cw_eval_line *o, const struct argp_state *state);
 /* Takes the word of --by: groupings of ranges, or of a trace as well. */
 #define CW_EVAL_BY "kernel|family|range|fold|nvtx|device|rank|stream"
-#define CW_EVAL_BY_SHOWN CW_EVAL_BY "|process|copy|call|graph|nvtx-each" /* in --help, with little room */
-#define CW_EVAL_BY_ALL CW_EVAL_BY_SHOWN "|legacy-reason"
+#define CW_EVAL_BY_SHOWN CW_EVAL_BY "|process|copy|graph" /* in --help: a line there has 79 columns */
+#define CW_EVAL_BY_ALL CW_EVAL_BY_SHOWN "|call|nvtx-each|legacy-reason"
 void cw_eval_take_by(void *options, char *text, struct argp_state *state);
 void cw_eval_take_any_by(void *options, char *text, struct argp_state *state);
 /* Return the first option on the command line that selects ranges, or rows; NULL for none. */

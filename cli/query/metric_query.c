@@ -175,7 +175,7 @@ int cw_query_main(int argc, char **argv)
     };
     cw_cli_init();
     int code = cw_usage_run(argc, argv, table, sizeof table / sizeof *table,
-                            "Lists and describes the metrics of a chip. No GPU and no NVIDIA software is needed.",
+                            "Lists and describes the metrics of a chip. Needs no GPU and no NVIDIA software.",
                             "metric-query list --chip GH100 l2 hit rate");
     return code ? code : cw_cli_finish(CW_OK, NULL);
 }
