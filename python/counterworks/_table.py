@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 
 import numpy as np
@@ -189,7 +190,7 @@ class Table(Local):
         variable of the CF conventions."""
         import xarray
 
-        row = self.name.rstrip("s") or "row"
+        row = re.sub("(?<=ch)es$|s$", "", self.name) or "row"
         variables: dict[str, tuple] = {}
         for name, column in self.columns.items():
             dims = (row,) if column.width == 1 else (row, f"{name}_axis")

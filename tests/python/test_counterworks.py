@@ -181,6 +181,10 @@ class Values(unittest.TestCase):
         self.assertEqual(flags["flag_meanings"].split()[0], "ok")
         self.assertEqual(len(flags["flag_meanings"].split()), len(flags["flag_values"]))
 
+    def test_dimensions_are_one_row(self):
+        for name, table, row in ("pc_gemm", "batches", "batch"), ("pm_gemm", "launches", "launch"), ("gpus", "ranges", "range"):
+            self.assertEqual(list(cw.open(CAPTURES / (name + ".cwd")).view().tables[table].to_xarray().sizes)[:1], [row])
+
     def test_dates_of_datasets(self):
         for name, options, column in (("transformer", {"metrics": ["dram__bytes_read.sum"]}, "host_start_ns"),
                                       ("trace_train", {"kinds": "kernel"}, "start_ns"), ("pm_gemm", {}, "start_ns")):
