@@ -217,7 +217,7 @@ static enum cw_status parse_document(struct parse *p, struct cw_yaml *root)
         if (around[i] == YAML_NO_EVENT)
             status = parse_node(p, &event, root, 0);
         else if (event.type == YAML_STREAM_END_EVENT && around[i] != YAML_STREAM_END_EVENT)
-            status = fail_at(p, event.start_mark, "found an empty file");
+            status = fail_at(p, event.start_mark, "found an empty file, expected YAML");
         else if (event.type != around[i])
             status = fail_at(p, event.start_mark, "found a second document, expected one");
         yaml_event_delete(&event);

@@ -75,8 +75,8 @@ Test(yaml, refuses_what_data_files_do_not_need)
         unsigned line, column;
         const char *message;
     } cases[] = {
-        {__LINE__, "", 1, 1, "found an empty file"},
-        {__LINE__, "# nothing\n", 2, 1, "found an empty file"},
+        {__LINE__, "", 1, 1, "found an empty file, expected YAML"},
+        {__LINE__, "# nothing\n", 2, 1, "found an empty file, expected YAML"},
         {__LINE__, "a: 1\nb: 2\na: 3\n", 3, 1, "found the key 'a' a second time, first on line 1"},
         {__LINE__, "a: &x 1\nb: *x\n", 1, 4, "found an anchor, alias or tag, expected plain values"},
         {__LINE__, "b: *x\n", 1, 4, "found an anchor, alias or tag, expected plain values"},
