@@ -183,9 +183,10 @@ static double wholes(const double *peak, enum cw_rollup rollup)
 }
 
 /* Counters of one pass are read one after another, which makes shares slightly larger than the whole. */
+static const double reading = 1.005;
+
 static void judge_shares(const struct block *b, const struct cw_eval_term *t, const double *values, int8_t *statuses)
 {
-    static const double reading = 1.005;
     const struct cw_eval_operand *of = &t->divisors[CW_TERM_DIVISORS - 1];
     double most = reading * t->most;
     for (uint32_t i = 0; i < b->count; i++) {
@@ -196,16 +197,24 @@ static void judge_shares(const struct block *b, const struct cw_eval_term *t, co
     }
 }
 
-/* No counter is below 0. Those that are differences may be, of passes or of greatest instances that are not alike; or
- * by rounding, where the terms cancel out. */
-static void judge_signs(const struct cw_eval_operand *o, const double *values, uint32_t count, int8_t *statuses)
+/* The size of the counters of which a value is the difference. */
+static double size_of_terms(const struct block *b, const struct cw_eval_operand *o, uint32_t i)
 {
-    static const double rounding = -1e-6;
+    double size = 0;
+    for (uint32_t t = 0; o->kind == CW_EVAL_LINEAR && t < o->linear->count; t++)
+        size += fabs(o->linear->coefficients[t] * column(b, o->linear->columns[t], o->rollup)[i]);
+    return o->kind == CW_EVAL_LINEAR ? size * fabs(o->linear->per) : 0;
+}
+
+/* No counter is below 0. Those that are differences may be, of passes or of greatest instances that are not alike; and
+ * by little, as counters of one pass are read one after another. */
+static void judge_signs(const struct block *b, const struct cw_eval_operand *o, const double *values, int8_t *statuses)
+{
     bool any = false;
-    for (uint32_t i = 0; i < count; i++)
-        any |= values[i] < rounding;
-    for (uint32_t i = 0; any && (o->kind == CW_EVAL_ROLLUP || o->kind == CW_EVAL_LINEAR) && i < count; i++)
-        if (values[i] < rounding)
+    for (uint32_t i = 0; i < b->count; i++)
+        any |= values[i] < 0;
+    for (uint32_t i = 0; any && (o->kind == CW_EVAL_ROLLUP || o->kind == CW_EVAL_LINEAR) && i < b->count; i++)
+        if (values[i] < 0 && values[i] < (1 - reading) * size_of_terms(b, o, i))
             raise_status(&statuses[i], CW_VALUE_IMPLAUSIBLE);
 }
 
@@ -220,11 +229,11 @@ static void run_term(struct block *b, const struct cw_eval_term *t, double *out,
     }
     const double *x = load(b, &t->x, out);
     operand_statuses(b, &t->x, statuses);
-    judge_signs(&t->x, x, n, statuses);
+    judge_signs(b, &t->x, x, statuses);
     if (t->factor.kind != CW_EVAL_NONE) {
         const double *by = load(b, &t->factor, b->loaded);
         operand_statuses(b, &t->factor, statuses);
-        judge_signs(&t->factor, by, n, statuses);
+        judge_signs(b, &t->factor, by, statuses);
         for (uint32_t i = 0; i < n; i++)
             out[i] = x[i] * by[i];
         x = out;
@@ -234,7 +243,7 @@ static void run_term(struct block *b, const struct cw_eval_term *t, double *out,
             continue;
         const double *by = load(b, &t->divisors[d], b->loaded);
         operand_statuses(b, &t->divisors[d], statuses);
-        judge_signs(&t->divisors[d], by, n, statuses);
+        judge_signs(b, &t->divisors[d], by, statuses);
         divide(x, by, t->zero_over, n, out, statuses);
         x = out;
     }

@@ -162,12 +162,13 @@ class Evaluator:
         terms = self.terms(base, rollup) if base in self.chip.counters else None
         if terms is None:
             return self.nothing()
-        value, status = numpy.zeros(self.count), numpy.zeros(self.count, int)
+        value, size, status = numpy.zeros(self.count), numpy.zeros(self.count), numpy.zeros(self.count, int)
         for coefficient, i in terms:
             forms, rollups = self.column(i, its_pass)
-            value = value + coefficient * rollups[ROLLUPS.index(rollup)]
+            term = coefficient * rollups[ROLLUPS.index(rollup)]
+            value, size = value + term, size + abs(term)
             status = numpy.maximum(status, FORM_STATUS[forms])
-        return value, numpy.maximum(status, numpy.where(value < -1e-6, IMPLAUSIBLE, OK))
+        return value, numpy.maximum(status, numpy.where((value < 0) & (value < -0.005 * size), IMPLAUSIBLE, OK))
 
     def nothing(self):
         return numpy.full(self.count, numpy.nan), numpy.full(self.count, NOT_COLLECTED)

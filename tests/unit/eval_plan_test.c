@@ -220,6 +220,19 @@ Test(eval_plan, ratios_of_more_than_the_whole)
     EXPECT("sm__hit_rate.ratio", 0, CW_VALUE_ZERO_DENOMINATOR);
 }
 
+Test(eval_plan, differences_below_zero)
+{
+    set_value(LOOKUPS, 0, 1000);
+    set_value(HITS, 0, 1009); /* below 0 by 9 of 2,009, which is 0.45 % */
+    EXPECT("sm__misses.sum", -9, CW_VALUE_OK);
+    EXPECT("sm__miss_rate.ratio", -0.009, CW_VALUE_OK);
+    set_value(HITS, 0, 1011);
+    EXPECT("sm__misses.sum", -11, CW_VALUE_IMPLAUSIBLE);
+    EXPECT("sm__miss_rate.ratio", -0.011, CW_VALUE_IMPLAUSIBLE);
+    set_value(HITS, 0, -1);
+    EXPECT("sm__hits.sum", -1, CW_VALUE_IMPLAUSIBLE);
+}
+
 /* Of the statuses of a value with a number it is the gravest: whatever the cause, nobody can have the value. */
 Test(eval_plan, implausible_beside_other_statuses)
 {
