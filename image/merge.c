@@ -142,7 +142,9 @@ struct merge {
     uint32_t repeat_count, fact_count;
     const char *fact_names[CW_FACTS_MAX]; /* fact names of all inputs */
     uint64_t ranges, dropped;
-    uint32_t intervals[CW_PC_MODE__COUNT]; /* of PC samples in the first input: bits of exponents */
+    uint32_t intervals[CW_PC_MODE__COUNT]; /* of PC samples in the first input that has some: bits of exponents */
+    const char *sampled;                   /* name of that input, or NULL */
+    size_t sampled_index;
     enum cw_capture_end how;
     uint32_t code;
     /* for the current input: */
@@ -563,19 +565,27 @@ static enum cw_status take_data(struct merge *m, struct cw_input *input, const s
     return status;
 }
 
-/* Refuses PC samples of another interval or mode than those of the first input: numbers of both do not add up. */
+/* Refuses PC samples of another interval or mode than those of the first input with some: both do not add up. */
 static enum cw_status take_interval(struct merge *m, const struct cw_input *input, const struct cw_pc_batch *b)
 {
     static const char *const modes[CW_PC_MODE__COUNT] = {"continuous", "serialized"};
     const uint32_t bit = b->period ? UINT32_C(1) << b->period : 0, *of = m->intervals;
-    if (!m->index)
+    if (!bit)
+        return CW_OK;
+    if (!m->sampled) {
+        m->sampled = cw_arena_strdup(m->arena, input->name);
+        m->sampled_index = m->index;
+    }
+    if (!m->sampled)
+        return cw_error_nomem(m->err);
+    if (m->sampled_index == m->index)
         m->intervals[b->mode] |= bit;
-    if (!bit || (of[b->mode] & bit) || (!of[CW_PC_CONTINUOUS] && !of[CW_PC_SERIALIZED]))
+    if (of[b->mode] & bit)
         return CW_OK;
     const enum cw_pc_mode mode = of[b->mode] ? b->mode : 1 - b->mode;
     return cw_error_set(m->err, CW_ERR_USAGE,
                         "%s: found %s samples each 2^%u cycles, expected %s ones each 2^%d cycles as in %s",
-                        input->name, modes[b->mode], b->period, modes[mode], __builtin_ctz(of[mode]), m->first);
+                        input->name, modes[b->mode], b->period, modes[mode], __builtin_ctz(of[mode]), m->sampled);
 }
 
 static enum cw_status check_instructions(struct merge *m, struct cw_input *input)

@@ -33,5 +33,7 @@ for period in 5 8; do capture-agent pc --backend sim --period $period -o pc.$per
 capture-agent pc --backend sim --period 5 --mode serialized -o pc.alone.cwd -- true
 metric-eval merge pc.5.cwd pc.8.cwd -o none.cwd; echo "status $?"
 metric-eval merge pc.5.cwd pc.alone.cwd -o none.cwd; echo "status $?"
+capture-agent pc --backend sim -o pc.none.cwd -- sh -c 'echo wait 1 >$COUNTERWORKS_SIM' 2>/dev/null
+metric-eval merge pc.none.cwd pc.5.cwd pc.8.cwd -o none.cwd; echo "status $?"
 metric-eval pc.5.cwd pc.8.cwd >/dev/null; echo "status $?"
 metric-eval merge pc.5.cwd pc.5.cwd -o same.cwd; echo "status $?"
