@@ -197,25 +197,35 @@ static void judge_shares(const struct block *b, const struct cw_eval_term *t, co
     }
 }
 
-/* The size of the counters of which a value is the difference. */
+/* The size of the counters of which a value is the difference; 0 for a counter itself. */
 static double size_of_terms(const struct block *b, const struct cw_eval_operand *o, uint32_t i)
 {
     double size = 0;
-    for (uint32_t t = 0; o->kind == CW_EVAL_LINEAR && t < o->linear->count; t++)
+    if (o->kind != CW_EVAL_LINEAR)
+        return 0;
+    for (uint32_t t = 0; t < o->linear->count; t++)
         size += fabs(o->linear->coefficients[t] * column(b, o->linear->columns[t], o->rollup)[i]);
-    return o->kind == CW_EVAL_LINEAR ? size * fabs(o->linear->per) : 0;
+    return size * fabs(o->linear->per);
 }
 
 /* No counter is below 0. Those that are differences may be, of passes or of greatest instances that are not alike; and
  * by little, as counters of one pass are read one after another. */
 static void judge_signs(const struct block *b, const struct cw_eval_operand *o, const double *values, int8_t *statuses)
 {
-    bool any = false;
+    if (o->kind != CW_EVAL_ROLLUP && o->kind != CW_EVAL_LINEAR)
+        return;
     for (uint32_t i = 0; i < b->count; i++)
-        any |= values[i] < 0;
-    for (uint32_t i = 0; any && (o->kind == CW_EVAL_ROLLUP || o->kind == CW_EVAL_LINEAR) && i < b->count; i++)
         if (values[i] < 0 && values[i] < (1 - reading) * size_of_terms(b, o, i))
             raise_status(&statuses[i], CW_VALUE_IMPLAUSIBLE);
+}
+
+/* The operand's values, as load() has them, and their statuses. */
+static const double *take(const struct block *b, const struct cw_eval_operand *o, double *scratch, int8_t *statuses)
+{
+    const double *values = load(b, o, scratch);
+    operand_statuses(b, o, statuses);
+    judge_signs(b, o, values, statuses);
+    return values;
 }
 
 static void run_term(struct block *b, const struct cw_eval_term *t, double *out, int8_t *statuses)
@@ -227,13 +237,9 @@ static void run_term(struct block *b, const struct cw_eval_term *t, double *out,
             out[i] = t->status == CW_VALUE_NOT_COLLECTED ? NAN : t->scale;
         return;
     }
-    const double *x = load(b, &t->x, out);
-    operand_statuses(b, &t->x, statuses);
-    judge_signs(b, &t->x, x, statuses);
+    const double *x = take(b, &t->x, out, statuses);
     if (t->factor.kind != CW_EVAL_NONE) {
-        const double *by = load(b, &t->factor, b->loaded);
-        operand_statuses(b, &t->factor, statuses);
-        judge_signs(b, &t->factor, by, statuses);
+        const double *by = take(b, &t->factor, b->loaded, statuses);
         for (uint32_t i = 0; i < n; i++)
             out[i] = x[i] * by[i];
         x = out;
@@ -241,10 +247,7 @@ static void run_term(struct block *b, const struct cw_eval_term *t, double *out,
     for (int d = 0; d < CW_TERM_DIVISORS; d++) {
         if (t->divisors[d].kind == CW_EVAL_NONE)
             continue;
-        const double *by = load(b, &t->divisors[d], b->loaded);
-        operand_statuses(b, &t->divisors[d], statuses);
-        judge_signs(b, &t->divisors[d], by, statuses);
-        divide(x, by, t->zero_over, n, out, statuses);
+        divide(x, take(b, &t->divisors[d], b->loaded, statuses), t->zero_over, n, out, statuses);
         x = out;
     }
     if (t->scale != 1) {
