@@ -606,12 +606,17 @@ enum counterworks_status counterworks_collect_take(struct counterworks_collect *
 
 /* ---- within a session ------------------------------------------------------------------------------------------- */
 
+static bool is_simulated(const struct counterworks_collect *s)
+{
+    return s && s->simulated >= 0 && s->process == getpid();
+}
+
 /* Writes an event of the simulated GPU in one piece: a name in it is one line. Nothing if the agent has left. */
 static void pretend(const struct counterworks_collect *s, const char *event, const char *name)
 {
     char line[LONGEST_NAME + 64];
     struct pollfd one = {.fd = s ? s->simulated : -1, .events = POLLOUT};
-    if (!s || s->simulated < 0 || s->process != getpid() || poll(&one, 1, -1) <= 0 || one.revents & POLLERR)
+    if (!is_simulated(s) || poll(&one, 1, -1) <= 0 || one.revents & POLLERR)
         return;
     size_t length = (size_t)snprintf(line, sizeof line - LONGEST_NAME, "%s", event);
     for (; *name && length + 3 <= sizeof line; name++) {
@@ -654,7 +659,7 @@ static void wait_until_read(const struct counterworks_collect *s)
 void counterworks_collect_flush(struct counterworks_collect *s)
 {
     pretend(s, "flush", "");
-    if (s && s->simulated >= 0 && s->process == getpid()) { /* the agent reads the second when it has done the first */
+    if (is_simulated(s)) { /* the agent reads the second when it has done the first */
         wait_until_read(s);
         pretend(s, "wait 0", "");
         wait_until_read(s);
@@ -694,7 +699,7 @@ static void tell_launch(const char *kernel, bool returned)
 {
     const struct counterworks_collect_launch launch = {.kernel = kernel, .returned = returned};
     pthread_mutex_lock(&lock);
-    const bool good = *kernel && current && current->simulated >= 0 && current->process == getpid();
+    const bool good = *kernel && is_simulated(current);
     const counterworks_collect_launched on_launch = good ? current->on_launch : NULL;
     void *const user = good ? current->user : NULL;
     pthread_mutex_unlock(&lock);
