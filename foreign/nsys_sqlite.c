@@ -627,8 +627,9 @@ static bool looks_like_nvprof(struct reading *r)
     return found;
 }
 
-/* A row may claim 4 GB. SQLite clears 4 bytes for each page of a row that it reads: 34 MB in pages of 512 bytes. nsys
- * writes pages of 4,096 bytes, in which a row takes 450 bytes and 4 MB. A small file has few rows. */
+/* A row may claim 4 GB. SQLite clears 4 bytes for each page of a row that it reads: 34 MB in pages of 512 bytes, where
+ * a row may take 53 bytes of the file. nsys writes pages of 4,096 bytes: 4 MB, for a row of 500. A small file has few
+ * rows. */
 static void refuse_small_pages(struct reading *r)
 {
     unsigned char at[2] = {0};
