@@ -10,8 +10,8 @@ import numpy as np
 
 from counterworks._chip import Chip
 from counterworks._chip import chip as open_chip
-from counterworks._library import (Local, Notices, Path, UsageError, Words, check, encode, ffi, library, listed,
-                                   made, names_of, number_of, one_line, struct, text)
+from counterworks._library import (Local, Notices, Path, UsageError, Words, check, encode, encode_path, ffi, library,
+                                   listed, made, names_of, number_of, one_line, struct, text)
 from counterworks._table import Table, escape
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class _Request:
                 raise UsageError(f"found an empty list for {name}, expected something in it, or None")
         if name in self.TEXTS:
             words = _text(value)
-            self.kept.append(ffi.new("char[]", encode(os.fsencode(words) if name in self.PATHS else words)))
+            self.kept.append(ffi.new("char[]", (encode_path if name in self.PATHS else encode)(words)))
             setattr(self.struct, name, self.kept[-1])
         elif name in self.LISTS:
             words = Words.of_metrics(value) if name == "metrics" else Words(value)
@@ -129,7 +129,7 @@ class View(Local):
     def save(self, path: Path) -> None:
         """Writes a file with the format of its suffix: .csv, .json, .h5, .html, .pftrace..."""
         notices = Notices()
-        check(library.counterworks_view_save, self.handle, encode(os.fsencode(path)), notices.list)
+        check(library.counterworks_view_save, self.handle, encode_path(path), notices.list)
         notices.warn()
 
     def text(self, width: int = 0, top: int = 0) -> str:
@@ -370,7 +370,7 @@ def diff(before: Union[Capture, Path], after: Union[Capture, Path], **request: A
 def gate(before: Union[Capture, Path], after: Union[Capture, Path], rules: Path, need: float = 0,
          **request: Any) -> View:
     """Whether `after` is worse than `before`, by a file of rules: see the view's `verdict`."""
-    view = _compare(library.counterworks_gate, before, after, encode(os.fsencode(rules)), need, **request)
+    view = _compare(library.counterworks_gate, before, after, encode_path(rules), need, **request)
     view.verdict = _VERDICTS[library.counterworks_view_verdict(view.handle)]
     return view
 

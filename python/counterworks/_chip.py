@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
-from counterworks._library import (Local, Notice, Path, Texts, UnsupportedError, Words, agent, check, encode, ffi,
-                                   library, listed, made, names_of, number_of, struct, text, warn)
+from counterworks._library import (Local, Notice, Path, Texts, UnsupportedError, Words, agent, check, encode, encode_path,
+                                   ffi, library, listed, made, names_of, number_of, struct, text, warn)
 
 _TYPES = names_of("COUNTERWORKS_", "metric_type")
 
@@ -111,15 +111,15 @@ class Chip(Local, collections.abc.Mapping):
 
     def set(self, name: Path) -> list[str]:
         """The metrics of a set, by its name or YAML file, that the chip can give."""
-        return self._listed(library.counterworks_set_metrics, encode(os.fsencode(name)))
+        return self._listed(library.counterworks_set_metrics, encode_path(name))
 
     def for_advice(self, rules: Optional[Path] = None) -> list[str]:
         """The metrics that advice needs, and that can be collected."""
-        return self._listed(library.counterworks_advice_metrics, encode(os.fsencode(rules)) if rules else ffi.NULL)
+        return self._listed(library.counterworks_advice_metrics, encode_path(rules) if rules else ffi.NULL)
 
     def add(self, path: Path) -> None:
         """Adds the metrics of a YAML file of yours."""
-        check(library.counterworks_chip_add_metrics, self._handle, encode(os.fsencode(path)))
+        check(library.counterworks_chip_add_metrics, self._handle, encode_path(path))
 
     def plan(self, metrics: Union[str, Iterable[str]], prefer: str = "whole", most_passes: int = 0,
              samples: bool = False) -> Plan:
@@ -164,7 +164,7 @@ class Plan(Local):
 
     def save(self, path: Path) -> None:
         """Writes the config image, for capture-agent."""
-        check(library.counterworks_plan_save, self._handle, encode(os.fsencode(path)))
+        check(library.counterworks_plan_save, self._handle, encode_path(path))
 
 
 def chips() -> list[str]:
@@ -210,7 +210,7 @@ def _chip_of_node() -> Chip:
         file.write(_facts())
         file.flush()
         handle = made(library.counterworks_chip_open_node, "counterworks_chip", library.counterworks_chip_close,
-                      ffi.NULL, encode(os.fsencode(file.name)), ffi.NULL)
+                      ffi.NULL, encode_path(file.name), ffi.NULL)
     return Chip(handle, json.loads(_facts())["devices"][0]["chip"])
 
 

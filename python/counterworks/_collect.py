@@ -41,14 +41,14 @@ class _Range(contextlib.ContextDecorator):
     """A range of a session: made by Session.range()."""
 
     def __init__(self, session: Session, name: str) -> None:
-        self._of, self._name = session, encode(name)
+        self._of, self._name, self._encoded = session, name, encode(name)
 
     def _open(self) -> list[_Range]:
         """The ranges that this thread has open, the outermost first."""
         return vars(self._of._ranges).setdefault("open", [])
 
     def _push(self) -> None:
-        collect_library().counterworks_collect_push(self._of._session, self._name)
+        collect_library().counterworks_collect_push(self._of._session, self._encoded)
 
     def __enter__(self) -> None:
         self._open().append(self)
@@ -58,7 +58,7 @@ class _Range(contextlib.ContextDecorator):
         ranges = self._open()
         at = next((i for i in reversed(range(len(ranges))) if ranges[i] is self), None)
         if at is None:
-            raise UsageError(f"found the end of the range {os.fsdecode(self._name)!r} in a thread that did not begin it, "
+            raise UsageError(f"found the end of the range {self._name!r} in a thread that did not begin it, "
                              "expected the thread of its beginning")
         for _ in ranges[at:]:
             collect_library().counterworks_collect_pop(self._of._session)

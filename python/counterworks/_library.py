@@ -119,11 +119,16 @@ def one_line(value: str) -> str:
 
 
 def encode(value: Union[Path, bytes]) -> bytes:
-    """Bytes of a text for the library, in UTF-8. A path goes through os.fsencode() before."""
+    """Bytes of a text for the library, in UTF-8."""
     encoded = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else os.fsencode(value)
     if b"\0" in encoded:
         raise UsageError(f"found a NUL in {value!r}, expected none: a text of C would end there")
     return encoded
+
+
+def encode_path(path: Union[Path, bytes]) -> bytes:
+    """Bytes of a path for the library, in the encoding of file names."""
+    return encode(os.fsencode(path))
 
 
 def names_of(prefix: str, kind: str) -> dict[int, str]:
