@@ -398,6 +398,7 @@ static enum cw_status put_ranks_view(FILE *out, const struct cw_ranks_view *view
     cw_put_number(out, ",\"total\":", r->total);
     cw_put_count(out, ",\"launches\":", r->launches);
     cw_put_count(out, ",\"unranked\":", r->unranked);
+    cw_put_count(out, ",\"untimed\":", r->untimed);
     cw_put_text(out, ",\"missing\":", cw_job_ranks_text(view->job, missing));
     fputs(",\n\"metrics\":[", out);
     for (uint32_t m = 0; m < r->metric_count; m++) {

@@ -213,7 +213,8 @@ enum cw_status cw_ranks_values(const struct cw_ranks *r, uint64_t row, double *v
 enum cw_status cw_ranks_begin(struct cw_ranks *r, enum cw_group_by by, struct cw_error *err)
 {
     struct cw_arena *arena = cw_arena_create();
-    *r = (struct cw_ranks){.by = by, .gathering = arena ? cw_arena_alloc(arena, 1, sizeof *r->gathering) : NULL};
+    *r = (struct cw_ranks){
+        .by = by, .total = NAN, .gathering = arena ? cw_arena_alloc(arena, 1, sizeof *r->gathering) : NULL};
     if (!r->gathering) {
         cw_arena_destroy(arena);
         return cw_error_nomem(err);
@@ -321,6 +322,8 @@ static enum cw_status find_rank(struct cw_ranks *r, const struct cw_counter_data
     *rank = (struct cw_rank){.number = number,
                              .host = cw_arena_strdup(g->arena, host ? host : ""),
                              .pci = cw_arena_strdup(g->arena, pci ? pci : ""),
+                             .total = NAN,
+                             .waits = NAN,
                              .clock = clock_of(data, range->device)};
     return rank->host && rank->pci ? CW_OK : cw_error_nomem(err);
 }
@@ -344,6 +347,7 @@ static enum cw_status find_kernel(struct cw_ranks *r, const struct cw_groups *gr
     char function[CW_SHORT_SIZE];
     *k = (struct cw_rank_kernel){.name = cw_arena_strdup(g->arena, name),
                                  .kernel = cw_arena_strdup(g->arena, kernel),
+                                 .total = NAN,
                                  .waits = cw_rank_waits(*kernel ? without_arguments(name, function) : name)};
     memcpy(k->grid, range->grid, sizeof k->grid);
     memcpy(k->block, range->block, sizeof k->block);
@@ -364,6 +368,13 @@ static enum cw_status put_values(struct cw_ranks *r, const struct cw_result *res
     for (uint32_t m = 0; m < r->metric_count; m++)
         CW_TRY(put_bytes(r->gathering, &result->statuses[(size_t)m * result->row_count + group], 1, err));
     return CW_OK;
+}
+
+/* Adds the time of a group, or 0 for one that does not count, to a total. A total without any time is NaN. */
+static void add_time(double *total, const struct cw_group *group, bool counts)
+{
+    if (group->timed)
+        *total = fmax(*total, 0) + (counts ? group->total : 0);
 }
 
 static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *groups, const struct cw_counter_data *data,
@@ -390,13 +401,13 @@ static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *grou
         row.causes[c] = value_of(result, cause[c], group);
     g->rows[r->row_count++] = row;
     g->ranks[row.rank].launches += of->count;
-    g->ranks[row.rank].total += of->timed ? of->total : 0;
-    g->ranks[row.rank].waits += of->timed && g->kernels[row.kernel].waits ? of->total : 0;
+    add_time(&g->ranks[row.rank].total, of, true);
+    add_time(&g->ranks[row.rank].waits, of, g->kernels[row.kernel].waits);
     g->kernels[row.kernel].launches += of->count;
-    g->kernels[row.kernel].total += of->timed ? of->total : 0;
+    add_time(&g->kernels[row.kernel].total, of, true);
     r->launches += of->count;
     r->untimed += of->count - of->timed;
-    r->total += of->timed ? of->total : 0;
+    add_time(&r->total, of, true);
     return put_values(r, result, group, err);
 }
 
@@ -441,7 +452,7 @@ static int kernel_order(const void *a, const void *b, void *kernels)
 {
     const struct cw_rank_kernel *list = kernels;
     const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    const double x = list[i].total, y = list[k].total;
+    const double x = fmax(list[i].total, 0), y = fmax(list[k].total, 0); /* NaN: 0 */
     return x != y ? (x < y) - (x > y) : (i > k) - (i < k);
 }
 

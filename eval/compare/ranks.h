@@ -37,7 +37,7 @@ struct cw_ranks {
     uint32_t rank_count, kernel_count, straggler_count, waited_count;
     uint64_t row_count, launches, unranked; /* unranked: launches without a rank, which are left out */
     uint64_t untimed;                       /* launches whose time is not known: they are in no total */
-    double total;
+    double total;                           /* ns, NaN without a launch whose time is known, as all totals here */
     const struct cw_rank {
         uint32_t number;
         const char *host, *pci; /* of the device of its first launch, "" unknown */

@@ -530,14 +530,17 @@ static void put_summary(const struct cw_ranks_view *v, FILE *out)
     const char *device = v->data->device_count ? cw_device_attribute(&v->data->devices[0], "name") : NULL;
     char number[CW_NUMBER_SIZE], time[CW_TIME_TEXT_SIZE], missing[CW_JOB_RANKS_TEXT];
     double most = 0;
+    uint32_t timed = 0;
     cw_text_print(out, "%s: %s rank%s, %s (%s)\n", v->source, cw_terminal_integer(r->rank_count, number),
                   r->rank_count == 1 ? "" : "s", device ? device : "unknown device", v->data->schema.chip);
     cw_text_print(out, "%s launch%s", cw_terminal_integer(r->launches, number), r->launches == 1 ? "" : "es");
-    for (uint32_t i = 0; i < r->rank_count; i++)
+    for (uint32_t i = 0; i < r->rank_count; i++) {
         most = fmax(most, r->ranks[i].total);
+        timed += !isnan(r->ranks[i].total);
+    }
     if (r->total > 0)
         cw_text_print(out, ", %s of GPU time; the rank that takes longest takes %.1f %% more than the mean",
-                      cw_terminal_time(r->total, time), 100 * (most / (r->total / r->rank_count) - 1));
+                      cw_terminal_time(r->total, time), 100 * (most / (r->total / timed) - 1));
     putc('\n', out);
     if (r->unranked)
         cw_text_print(out, "%s more %s left out.\n", cw_terminal_integer(r->unranked, number),

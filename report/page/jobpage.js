@@ -8,8 +8,8 @@ const spreadOf =
     ([ ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers, leftOut ]) =>
         ({ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers, leftOut});
 const jobRanks = job ? job.ranks.map(([number, host, pci, launches, total, waits, clock], index) =>
-  ({index, number, host, pci, launches, total, waits, clock, work: total - waits, slow: []})) : [];
-const jobKernels = job ? job.kernels.map((k, index) => ({...k, index, spread: spreadOf(k.time), metrics: k.spreads.map(spreadOf)})) : [];
+  ({index, number, host, pci, launches, total: total ?? NaN, waits: waits ?? NaN, clock, work: (total ?? NaN) - waits, slow: []})) : [];
+const jobKernels = job ? job.kernels.map((k, index) => ({...k, total: k.total ?? NaN, index, spread: spreadOf(k.time), metrics: k.spreads.map(spreadOf)})) : [];
 const slowRanks = job ? job.slow.map(([rank, kernel, slower, lost, text]) => ({rank: jobRanks[rank], kernel: jobKernels[kernel], slower, lost, text})) : [];
 slowRanks.forEach(s => s.rank.slow.push(s));
 
@@ -96,12 +96,13 @@ const slowestOf = () => jobRanks.filter(r => r.slow.length).map(r => {
 });
 
 function jobOverview() {
-  const waits = d3.sum(jobRanks, r => r.waits) > 0, times = jobRanks.map(r => r.total), mean = job.total / jobRanks.length, most = d3.max(times);
+  const waits = d3.sum(jobRanks, r => r.waits) > 0, times = jobRanks.map(r => r.total), mean = d3.mean(times), most = d3.max(times);
   const cards = [["Device", deviceNames(), mainCapture.chip], ["Ranks", count(jobRanks.length), plural(new Set(jobRanks.map(r => r.host)).size, "host")],
     ["GPU time", formatTime(job.total), "of all ranks"], ["Longest rank", formatTime(most), mean > 0 ? `${percent(most / mean - 1)} above the mean` : ""],
     [jobMany, count(job.all_kernels), ""], ["Launches", count(job.launches), ""]];
   const told = [
       job.unranked ? `${launches(job.unranked)} ${job.unranked === 1 ? "has" : "have"} no rank and ${job.unranked === 1 ? "is" : "are"} left out.` : null,
+      job.untimed ? `The time of ${launches(job.untimed)} is not known; totals are without it.` : null,
       job.missing ? `${job.missing[0].toUpperCase()}${job.missing.slice(1)}.` : null,
       job.all_kernels > jobKernels.length ? `The page has the ${count(jobKernels.length)} ${jobMany.toLowerCase()} with most time.`
                                           : null,
@@ -120,7 +121,7 @@ function jobOverview() {
 function jobTable() {
   const greatest = d3.max(jobKernels, k => k.total / job.total);
   return sortableTable({label: "kernels of the job", rows: jobKernels, search: true, first: 100, open: k => { location.hash = `job=${k.index}`; }, columns: [
-    {title: "Time", number: true, value: k => k.total ?? NaN, cell: k => formatTime(k.total)},
+    {title: "Time", number: true, value: k => k.total, cell: k => formatTime(k.total)},
     {title: "Share", number: true, value: k => k.total / job.total, cell: k => shareCell(k.total / job.total, greatest)},
     {title: "Ranks", number: true, value: k => k.spread.ranks, cell: k => count(k.spread.ranks)},
     {title: "Launches", number: true, value: k => k.launches, cell: k => count(k.launches)},
@@ -134,7 +135,8 @@ function jobKernelPage(k) {
   const rows = k.metrics.map((spread, i) => ({name: job.metrics[i][0], unit: job.metrics[i][1], spread})).filter(r => r.spread.ranks);
   const slow = slowRanks.filter(s => s.kernel === k);
   return make("div", {}, make("h2", {}, breakable(k.short), shapeOf(k)), make("p", {class: "name quiet"}, k.name),
-    make("p", {}, `${formatTime(k.total)} in ${launches(k.launches)} on ${plural(k.spread.ranks, "rank")}, ${percent(k.total / job.total)} of the job's GPU time.`,
+    make("p", {}, Number.isFinite(k.total) ? `${formatTime(k.total)} in ${launches(k.launches)} on ${plural(k.spread.ranks, "rank")}, ${percent(k.total / job.total)} of the job's GPU time.`
+      : `The time of its ${launches(k.launches)} is not known.`,
       k.waits ? " It waits for other ranks: a rank that comes late takes least in it." : ""),
     panel("Mean launch", k.times ? chartOfRanks([...decode(k.times, Float32Array)], formatTime) : make("p", {class: "quiet"}, "The page has times by rank only for longer kernels; metric-eval ranks -o writes all times to an HDF5 file.")),
     slow.length ? panel("Slow ranks", slowTable(slow, "slow ranks")) : null,

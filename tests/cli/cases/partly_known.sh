@@ -21,6 +21,9 @@ write("timed.cwd", launch("gemm", good(1000), good(1e6)), launch("gemm", overflo
 write("used.cwd", *[launch("gemm", good(1000), good(1e6 + i) if i % 50 == 0 else lacks) for i in range(100)], fine)
 write("untimed.cwd", launch("gemm", overflow(9e9), good(1e6)), launch("gemm", overflow(9e9), good(1e6)))
 write("many.cwd", *[launch(f"gemm_{i // 2}", overflow(9e9) if i % 2 else good(1e6 - i), good(7) if i % 2 else lacks) for i in range(12)])
+for rank, gemm in enumerate((good(2000), good(4000), overflow(9e9))):
+    of = chunk("RATT", pairs([("rank", str(rank)), ("ranks", "3")]), True)
+    write(f"rank{rank}.cwd", of + launch("gemm", gemm, good(1e6)), of + launch("never", overflow(9e9), good(1e6)))
 END
 python3 make.py || exit 77
 for file in all timed used many; do
@@ -40,3 +43,11 @@ for file in all timed untimed; do
 done
 cat timed.folded; grep -h -e ^counterworks_launches -e ^counterworks_time_seconds timed.prometheus | sed "s,{.*},,"
 ls untimed.*
+echo "== ranks and kernels of a job whose time is not known: no 0 ns"
+metric-eval ranks rank?.cwd -m sm__inst_executed.sum --json job.json -o report.html | sed 's/ *$//'
+python3 - <<'END'
+import json
+job = json.load(open("job.json"))
+print([(r["rank"], r["total_ns"], r["waiting_ns"]) for r in job["ranks"]], [(k["kernel"], k["total_ns"]) for k in job["kernels"]])
+END
+grep -o '"untimed":[0-9]*' report.html
