@@ -638,6 +638,12 @@ static struct cw_change find_change(double a, double b, const struct cw_compare_
     return change;
 }
 
+/* Whether a capture with the metric's counters has no value of it here. */
+static bool lacks(const struct cw_result *r, uint32_t metric, enum cw_value_status status)
+{
+    return status == CW_VALUE_NOT_COLLECTED && r->plan.metrics[metric].status != CW_VALUE_NOT_COLLECTED;
+}
+
 struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct cw_match *match, uint32_t metric)
 {
     const struct cw_result *a = &c->a.means, *b = &c->b.means;
@@ -647,7 +653,9 @@ struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct c
                                           c->classes[metric] == CW_CLASS_EXACT);
     change.a_status = (enum cw_value_status)a->statuses[x];
     change.b_status = (enum cw_value_status)b->statuses[y];
-    change.unjudged = cw_value_is_lost(change.a_status) || cw_value_is_lost(change.b_status);
+    change.unjudged = cw_value_is_lost(change.a_status) || cw_value_is_lost(change.b_status) ||
+                      (change.a_status != change.b_status &&
+                       (lacks(a, metric, change.a_status) || lacks(b, metric, change.b_status)));
     const bool zero = change.a_status == CW_VALUE_ZERO_DENOMINATOR;
     change.changed = change.changed && !cw_value_is_doubtful(change.a_status) &&
                      !cw_value_is_doubtful(change.b_status) && zero == (change.b_status == CW_VALUE_ZERO_DENOMINATOR);

@@ -68,14 +68,15 @@ struct cw_change {
     double spread;    /* standard error of the change; NaN of single launches */
     unsigned freedom; /* degrees of freedom of the spread, 0 without any */
     bool changed;
-    bool unjudged; /* nobody knows whether it changed: the value overflowed or is incomplete on a side */
+    bool unjudged; /* nobody knows whether it changed: the value overflowed, is incomplete, or is missing on a side */
     enum cw_value_status a_status, b_status; /* of a metric */
 };
 /* The change of a metric, and of the time of a launch in ns, in a match of two groups. If both groups have the same
  * number of launches, the n-th of one is compared with the n-th of the other, so that launches of different work add no
  * spread. `changed`: a change that happens by chance once in ten thousand times, and of at least 0.1 %. The spread of
- * single launches is not known: any change of an exact count (cw_metric_classes) and 2 % of other values count. A time
- * that one side alone knows is unjudged, too. A value that divides by 0 on one side alone has not changed: it is none.
+ * single launches is not known: any change of an exact count (cw_metric_classes) and 2 % of other values count. A value
+ * that one side alone knows is unjudged, if both captures have its counters. A value that divides by 0 on one side
+ * alone has not changed: it is none.
  */
 struct cw_change cw_compare_metric(const struct cw_comparison *c, const struct cw_match *match, uint32_t metric);
 struct cw_change cw_compare_time(const struct cw_comparison *c, const struct cw_match *match);

@@ -365,8 +365,8 @@ static void put_verdict(const struct writing *w, const struct all *all)
     }
     if (all->unjudged)
         fprintf(w->out,
-                "cannot be judged: %" PRIu32 " of the %s %s values that overflowed or are incomplete, or a time on one "
-                "side alone\n",
+                "cannot be judged: %" PRIu32 " of the %s %s values that overflowed, are incomplete, or are known on "
+                "one side alone\n",
                 all->unjudged, w->words->groups, all->unjudged == 1 ? "has" : "have");
     if (!all->spread && w->c->match_count)
         fprintf(w->out,

@@ -24,6 +24,8 @@ write("many.cwd", *[launch(f"gemm_{i // 2}", overflow(9e9) if i % 2 else good(1e
 for rank, gemm in enumerate((good(2000), good(4000), overflow(9e9))):
     of = chunk("RATT", pairs([("rank", str(rank)), ("ranks", "3")]), True)
     write(f"rank{rank}.cwd", of + launch("gemm", gemm, good(1e6)), of + launch("never", overflow(9e9), good(1e6)))
+write("all_counted.cwd", launch("gemm", good(2000), good(1e6)), fine)
+write("half_counted.cwd", launch("gemm", good(2000), lacks), fine)
 END
 python3 make.py || exit 77
 for file in all timed used many; do
@@ -51,3 +53,8 @@ job = json.load(open("job.json"))
 print([(r["rank"], r["total_ns"], r["waiting_ns"]) for r in job["ranks"]], [(k["kernel"], k["total_ns"]) for k in job["kernels"]])
 END
 grep -o '"untimed":[0-9]*' report.html
+echo "== a count that one side alone has cannot be judged"
+for sides in "all half" "half all" "half half"; do
+    # shellcheck disable=SC2086
+    metric-eval diff $(printf '%s_counted.cwd ' $sides) -m sm__inst_executed.sum | sed -n '3,4p;/inst_executed/p'
+done
