@@ -13,9 +13,9 @@
 
 #include "base/hash_table.h"
 #include "base/utf8.h"
+#include "foreign/chip.h"
 #include "image/counter_data.h"
 #include "image/data_chunks.h"
-#include "metricdb/chip_files.h"
 #include "metricdb/chip_load.h"
 #include "metricdb/fact.h"
 #include "metricdb/metric.h"
@@ -404,10 +404,9 @@ static enum cw_status find_chip(const struct table *t, const char **file, const 
     char name[64];
     snprintf(name, sizeof name, "sm_%.*s%.16s", dot ? (int)(dot - capability) % 16 : 16, capability,
              dot ? dot + 1 : "");
-    if (*product && cw_chip_file_find(file, chip, NULL, product, t->arena, NULL) == CW_OK)
-        return CW_OK;
-    if (cw_chip_file_find(file, chip, NULL, name, t->arena, NULL) == CW_OK)
-        return CW_OK;
+    const enum cw_status status = cw_foreign_chip(file, chip, product, name, t->arena, t->err);
+    if (status != CW_ERR_USAGE)
+        return status;
     return cw_error_at(t->err, CW_ERR_UNSUPPORTED, t->input->name, t->row, 1,
                        "found the compute capability '%.16s', expected one of a chip in the database", capability);
 }

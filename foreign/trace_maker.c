@@ -11,8 +11,8 @@
 
 #include "base/hash_table.h"
 #include "base/utf8.h"
+#include "foreign/chip.h"
 #include "image/counter_data.h"
-#include "metricdb/chip_files.h"
 
 enum { BLOCK = 8192, MOST_PROCESSES = 256, MOST_ATTRIBUTES = 8, MOST_GPUS = 1024, MOST_OF_GPU = 16 };
 
@@ -124,18 +124,19 @@ static struct gpu *find_gpu(const struct cw_trace_maker *m, uint32_t number)
     return NULL;
 }
 
-static const char *chip_of(const struct cw_trace_maker *m, const struct gpu *g)
+static enum cw_status find_chip(struct cw_trace_maker *m, struct gpu *g)
 {
-    const char *name = cw_pair_find(g->attributes, g->count, "name"), *path, *chip;
+    const char *name = cw_pair_find(g->attributes, g->count, "name"), *path;
     const char *major = cw_pair_find(g->attributes, g->count, "compute_capability_major");
     const char *minor = cw_pair_find(g->attributes, g->count, "compute_capability_minor");
-    char capability[64];
-    if (name && cw_chip_file_find(&path, &chip, NULL, name, m->arena, NULL) == CW_OK)
-        return chip;
-    snprintf(capability, sizeof capability, "sm_%s%s", major ? major : "", minor ? minor : "");
-    if (major && minor && cw_chip_file_find(&path, &chip, NULL, capability, m->arena, NULL) == CW_OK)
-        return chip;
-    return "unknown";
+    char capability[64] = "";
+    if (major && minor)
+        snprintf(capability, sizeof capability, "sm_%s%s", major, minor);
+    const enum cw_status status = cw_foreign_chip(&path, &g->chip, name ? name : "", capability, m->arena, m->err);
+    if (status != CW_ERR_USAGE)
+        return status;
+    g->chip = "unknown";
+    return CW_OK;
 }
 
 void cw_trace_maker_gpu(struct cw_trace_maker *m, uint32_t number, const struct cw_pair *attributes, uint32_t count)
@@ -159,7 +160,7 @@ void cw_trace_maker_gpu(struct cw_trace_maker *m, uint32_t number, const struct 
     *g = (struct gpu){.number = number, .count = count};
     if (count)
         memcpy(g->attributes, copy, count * sizeof *copy);
-    g->chip = chip_of(m, g);
+    m->status = find_chip(m, g);
     if (!cw_pair_find(g->attributes, g->count, "name"))
         g->attributes[g->count++] = (struct cw_pair){"name", "unknown"};
     g->attributes[g->count++] = (struct cw_pair){"chip", g->chip};

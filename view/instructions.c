@@ -37,12 +37,8 @@ static enum cw_status load(struct cw_instructions *in, struct cw_pc_data *raw,
     if (status == CW_OK && in->left.texts)
         cw_notice(notices, "%s: the text of the instructions of %" PRIu32 " module%s is left out: nvdisasm failed",
                   capture->asked, in->left.texts, in->left.texts == 1 ? "" : "s");
-    if (status == CW_OK && (in->left.names || in->left.modules))
-        cw_notice(notices,
-                  "%s: %" PRIu32 " mangled name%s and the lines of %" PRIu32
-                  " module%s are left out: to read them takes more memory or time than their size allows",
-                  capture->asked, in->left.names, in->left.names == 1 ? "" : "s", in->left.modules,
-                  in->left.modules == 1 ? "" : "s");
+    if (status == CW_OK)
+        cw_tell_unread(capture, in->left.names, in->left.modules, notices);
     return status;
 }
 

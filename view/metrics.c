@@ -21,6 +21,24 @@ static void tell_damage(struct cw_writer *line, const struct cw_damage *damage)
         cw_write_format(line, " with %" PRIu64 " range%s", damage->ranges, damage->ranges == 1 ? "" : "s");
 }
 
+void cw_tell_unread(const struct counterworks_capture *capture, uint32_t names, uint32_t modules,
+                    struct cw_notices *notices)
+{
+    struct cw_writer line;
+    if (!names && !modules)
+        return;
+    cw_writer_init(&line);
+    cw_write_format(&line, "%s: ", capture->asked);
+    if (names)
+        cw_write_format(&line, "%" PRIu32 " mangled name%s", names, names == 1 ? "" : "s");
+    if (modules)
+        cw_write_format(&line, "%slines of %" PRIu32 " module%s", names ? " and " : "", modules,
+                        modules == 1 ? "" : "s");
+    cw_write_format(&line, " %s left out: to read them takes more memory or time than their size or the system allows",
+                    names == 1 && !modules ? "is" : "are");
+    cw_notice_take(notices, &line);
+}
+
 void cw_tell_incomplete(const struct counterworks_capture *capture, struct cw_notices *to)
 {
     const struct cw_counter_data *d = &capture->data;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/metrics.h"
 #include "view/selection.h"
 
 /* Keeps the processes of --rank. */
@@ -117,6 +118,8 @@ enum cw_status cw_view_timeline(struct cw_timeline *timeline, const struct cw_vi
                   "%s: %" PRIu64 " NVTX range%s nested too deep for a path: at most %d ranges are followed",
                   in->capture->asked, timeline->unfollowed, timeline->unfollowed == 1 ? " is" : "s are",
                   CW_TIMELINE_MOST_OPEN);
+    if (status == CW_OK)
+        cw_tell_unread(in->capture, timeline->unnamed, 0, in->notices);
     return status;
 }
 

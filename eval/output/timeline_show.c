@@ -280,10 +280,6 @@ static void put_record_counts(const struct cw_timeline *t, FILE *out)
         if (t->untimed[k])
             cw_text_print(out, "untimed:   %s of %s, which are in no sum of time\n",
                           cw_terminal_integer(t->untimed[k], number), cw_trace_kinds[k].name);
-    if (t->unnamed)
-        cw_text_print(
-            out, "names:     %" PRIu32 " of kernels stay mangled: to read them takes more than their size allows\n",
-            t->unnamed);
 }
 
 static void put_worst(const struct cw_timeline *t, uint64_t count, uint64_t all, uint64_t most, uint32_t item,

@@ -143,7 +143,7 @@ struct cw_timeline {
         uint16_t row;
     } * marks;
     uint64_t rows[CW_TRACE_KIND__COUNT], untimed[CW_TRACE_KIND__COUNT]; /* untimed: rows that should have a time */
-    uint32_t unnamed;    /* kernels that stay mangled, as their readable names take too much memory or time */
+    uint32_t unnamed;    /* kernels that stay mangled, as to read their names takes too much memory or time */
     uint64_t unfollowed; /* NVTX ranges without a path, as CW_TIMELINE_MOST_OPEN or so are open around them */
     const char *const *process_marks;  /* [process]: follows a number that others have with the same rank: " on node1",
                                           " on node1 #2"; else "" */
