@@ -132,12 +132,15 @@ static enum cw_status find_limiter(const struct advising *a, struct cw_advice_ke
         return cw_error_nomem(a->err);
     kernel->limiter = "";
     kernel->steps = steps;
+    kernel->limits_checked = true;
     for (size_t i = 0; i < end;) {
         const struct cw_limiter *node = &nodes[i];
         const struct cw_advice_value when = formula_value(a, node->when, 1, row);
         if (node->lacks || !is_true(&when)) {
-            if (!node->lacks && !is_known(&when))
+            if (!node->lacks && !is_known(&when)) {
                 doubt = graver(doubt, UNCHECKED);
+                kernel->limits_checked = false;
+            }
             i = node->next;
             continue;
         }

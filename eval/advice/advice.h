@@ -42,6 +42,7 @@ struct cw_advice_kernel {
     const char *limiter;           /* "latency > barrier", "" if none could be found */
     enum cw_confidence confidence; /* in the limiter */
     const char *doubt;             /* as of a finding */
+    bool limits_checked;           /* the capture has the metrics of all limits that were looked at */
     size_t step_count, finding_count, unchecked_count;
     const struct cw_advice_step { /* on the way down the tree */
         const struct cw_limiter *node;

@@ -146,7 +146,9 @@ static void put_limiter(struct printing *p, const struct cw_advice_kernel *k)
 {
     struct cw_writer line;
     cw_writer_init(&line);
-    cw_write_format(&line, "limited by ");
+    cw_write_format(&line, k->step_count       ? "limited by "
+                           : k->limits_checked ? "limited by no unit and no stall that stands out"
+                                               : "limit not known, for lack of metrics in the capture");
     for (size_t i = 0; i < k->step_count; i++) {
         cw_write_format(&line, "%s%s", i ? " > " : "", k->steps[i].node->id);
         if (isfinite(k->steps[i].value))
@@ -155,8 +157,6 @@ static void put_limiter(struct printing *p, const struct cw_advice_kernel *k)
     if (k->step_count) {
         cw_write_format(&line, ": %s", k->steps[k->step_count - 1].node->title);
         write_confidence(&line, k->confidence, k->doubt);
-    } else {
-        cw_write_format(&line, "no unit and no stall that stands out");
     }
     put_line(p, INDENT, &line);
 }
