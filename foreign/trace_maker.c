@@ -396,11 +396,16 @@ static bool find_shape(struct process *p, cw_made_row row)
     return grown && append(&p->rows[CW_TRACE_SHAPE], CW_TRACE_SHAPE, row);
 }
 
+/* CUPTI writes all ones where a row has no device, context or stream. */
+static uint64_t or_unknown(uint64_t number)
+{
+    return number < UINT32_MAX ? number : CW_TRACE_UNKNOWN;
+}
+
 static void introduce_device(struct cw_trace_maker *m, uint32_t process, uint64_t *device)
 {
-    if (*device >= UINT32_MAX)
-        *device = CW_TRACE_UNKNOWN;
-    else
+    *device = or_unknown(*device);
+    if (*device != CW_TRACE_UNKNOWN)
         cw_trace_maker_device(m, process, (uint32_t)*device, (uint32_t)*device);
 }
 
@@ -412,6 +417,8 @@ void cw_trace_maker_row(struct cw_trace_maker *m, uint32_t process, enum cw_trac
         return;
     memcpy(own, row, sizeof own);
     introduce_device(m, process, &own[CW_FIELD_DEVICE]);
+    own[CW_FIELD_CONTEXT] = or_unknown(own[CW_FIELD_CONTEXT]);
+    own[CW_FIELD_STREAM] = or_unknown(own[CW_FIELD_STREAM]);
     if (kind == CW_TRACE_COPY) {
         introduce_device(m, process, &own[CW_FIELD_SOURCE_DEVICE]);
         introduce_device(m, process, &own[CW_FIELD_TARGET_DEVICE]);

@@ -57,7 +57,7 @@ static void fill_cell(const struct cw_timeline_groups *groups, const struct cw_g
                       const struct cw_group_row *row, struct cw_text_lines *l)
 {
     char text[CW_TIME_TEXT_SIZE];
-    if (c ? is_unknown(groups, c, row) : !(row->total > 0)) {
+    if (c ? is_unknown(groups, c, row) : !(row->total > 0) || isnan(row->bytes)) {
         cw_cell_none(l);
     } else if (!c) {
         cw_cell_amount(l, row->bytes / (row->total / 1e9), "bytes/s");

@@ -143,6 +143,14 @@ static bool is_inner_call(struct grouping *g, uint32_t item)
     return inner;
 }
 
+/* NaN: a copy or a memset whose bytes nobody knows. */
+static double bytes_of(const struct cw_timeline_gpu *g)
+{
+    if (g->bytes != CW_TRACE_UNKNOWN)
+        return (double)g->bytes;
+    return g->kind == CW_TRACE_COPY || g->kind == CW_TRACE_MEMSET ? NAN : 0;
+}
+
 static void add_item(struct cw_timeline_groups *all, struct cw_timeline_group *group, uint32_t item)
 {
     const struct cw_timeline *t = all->t;
@@ -154,8 +162,8 @@ static void add_item(struct cw_timeline_groups *all, struct cw_timeline_group *g
     group->greatest = time > group->greatest ? time : group->greatest;
     if (call)
         group->failed += t->calls[item].result != 0 && t->calls[item].result != CW_TIMELINE_NOT_READY;
-    else if (t->gpu[item].bytes != CW_TRACE_UNKNOWN)
-        group->bytes += (double)t->gpu[item].bytes;
+    else
+        group->bytes += bytes_of(&t->gpu[item]);
     group->other_thread += !call && t->gpu[item].other_thread;
     all->other_thread += !call && t->gpu[item].other_thread;
     all->total += time;

@@ -29,12 +29,13 @@ struct cw_timeline_groups {
     struct cw_timeline_group {
         uint32_t first; /* gives the group its name: the first item in gpu or calls; by NVTX the path; by graph the
                          * longest item */
-        uint64_t count, failed;               /* failed: calls that returned an error */
-        double total, least, greatest, bytes; /* times in ns */
-        double middle, deviation;             /* median and standard deviation of the items' times; NaN by NVTX range or
-                                                 graph, and without `spread` */
-        double own;                           /* by NVTX: ns of items that are in no inner range */
-        uint64_t other_thread;                /* items launched by threads without a range of their own */
+        uint64_t count, failed;        /* failed: calls that returned an error */
+        double total, least, greatest; /* ns */
+        double bytes;                  /* NaN if those of a copy or a memset are unknown */
+        double middle, deviation;      /* median and standard deviation of the items' times; NaN by NVTX range or
+                                          graph, and without `spread` */
+        double own;                    /* by NVTX: ns of items that are in no inner range */
+        uint64_t other_thread;         /* items launched by threads without a range of their own */
         /* By NVTX: how often the range was opened, by all threads, and ns from opening to end. By graph: how often the
          * graph was launched, and ns from a launch's first start to its last end. */
         uint64_t ranges;

@@ -209,7 +209,7 @@ function sumsIn(trace, kinds, from, to) {
         const sum = sums.get(key) || {what: level.what[i], time: 0, count: 0, bytes: 0};
         sum.time += whole ? level.busy[i] * inside / whole : 0;
         sum.count += level.count[i];
-        sum.bytes += Math.max(0, level.value[i]);
+        sum.bytes += level.value[i] < 0 ? NaN : level.value[i]; // unknown bytes make the sum unknown
         if (level.count[i] > 1) grouped += level.count[i];
         sums.set(key, sum);
       }
