@@ -701,6 +701,22 @@ Test(trace, copies_name_the_call_of_the_runtime)
     cr_expect_eq(last(CW_TRACE_COPY, CW_FIELD_RUNTIME_CORRELATION), 6);
 }
 
+/* CUPTI writes all ones for an allocation that belongs to no context or stream. */
+Test(trace, an_allocation_may_have_no_place)
+{
+    CUpti_ActivityMemory3 m = {.kind = CUPTI_ACTIVITY_KIND_MEMORY2, .contextId = 9, .streamId = 7};
+    begin(CW_TRACE_BIT(CW_TRACE_ALLOCATION), NULL);
+    record(&m, sizeof m, 1);
+    m.deviceId = m.contextId = m.streamId = UINT32_MAX;
+    record(&m, sizeof m, 1);
+    end();
+    cr_expect_eq(first(CW_TRACE_ALLOCATION, CW_FIELD_CONTEXT), 9);
+    cr_expect_eq(first(CW_TRACE_ALLOCATION, CW_FIELD_STREAM), 7);
+    cr_expect_eq(last(CW_TRACE_ALLOCATION, CW_FIELD_DEVICE), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_ALLOCATION, CW_FIELD_CONTEXT), CW_TRACE_UNKNOWN);
+    cr_expect_eq(last(CW_TRACE_ALLOCATION, CW_FIELD_STREAM), CW_TRACE_UNKNOWN);
+}
+
 Test(trace, pools_may_be_of_another_process)
 {
     CUpti_ActivityMemory3 m = {.kind = CUPTI_ACTIVITY_KIND_MEMORY2,

@@ -83,11 +83,16 @@ void cw_trace_put_times(enum cw_trace_kind kind, uint64_t start, uint64_t end)
         atomic_fetch_add_explicit(&cw_trace_sheets->page->untimed[kind], 1, memory_order_relaxed);
 }
 
+uint64_t cw_trace_or_unknown(uint32_t number)
+{
+    return number == UINT32_MAX ? CW_TRACE_UNKNOWN : number;
+}
+
 void cw_trace_put_place(uint32_t device, uint32_t context, uint32_t stream, uint32_t correlation)
 {
-    cw_trace_put(CW_FIELD_DEVICE, device);
-    cw_trace_put(CW_FIELD_CONTEXT, context);
-    cw_trace_put(CW_FIELD_STREAM, stream);
+    cw_trace_put(CW_FIELD_DEVICE, cw_trace_or_unknown(device));
+    cw_trace_put(CW_FIELD_CONTEXT, cw_trace_or_unknown(context));
+    cw_trace_put(CW_FIELD_STREAM, cw_trace_or_unknown(stream));
     cw_trace_put(CW_FIELD_CORRELATION, correlation);
 }
 

@@ -52,6 +52,8 @@ void cw_trace_put_channel(uint32_t channel, uint32_t type);
 void cw_trace_put_graph(uint32_t graph, uint64_t node);
 /* Puts times; CUPTI gives 0 for times that it did not collect. */
 void cw_trace_put_times(enum cw_trace_kind kind, uint64_t start, uint64_t end);
+/* CUPTI gives all ones for none. */
+uint64_t cw_trace_or_unknown(uint32_t number);
 void cw_trace_put_place(uint32_t device, uint32_t context, uint32_t stream, uint32_t correlation);
 /* Counts a row of an event that calls launch. */
 void cw_trace_count_direct(enum cw_trace_kind kind);

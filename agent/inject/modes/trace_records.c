@@ -334,11 +334,6 @@ static const char *wait_type(CUpti_ActivitySynchronizationType type, bool asked)
     }
 }
 
-static uint64_t or_unknown(uint32_t value)
-{
-    return value == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? CW_TRACE_UNKNOWN : value;
-}
-
 static void take_wait(const CUpti_Activity *record)
 {
     const CUpti_ActivitySynchronization *s = (const void *)record;
@@ -347,14 +342,14 @@ static void take_wait(const CUpti_Activity *record)
         return;
     cw_trace_put_times(CW_TRACE_SYNC, s->start, s->end);
     put(CW_FIELD_CONTEXT, s->contextId);
-    put(CW_FIELD_STREAM, or_unknown(s->streamId));
+    put(CW_FIELD_STREAM, cw_trace_or_unknown(s->streamId));
     put(CW_FIELD_CORRELATION, s->correlationId);
-    put(CW_FIELD_EVENT, or_unknown(s->cudaEventId));
+    put(CW_FIELD_EVENT, cw_trace_or_unknown(s->cudaEventId));
 #if CUDA_VERSION >= 12080
     const CUpti_ActivitySynchronization2 *newer = (const void *)record;
     if (self->version >= CW_CUPTI_OF_12_8) {
-        put(CW_FIELD_ID,
-            newer->cudaEventSyncId > UINT32_MAX ? CW_TRACE_UNKNOWN : or_unknown((uint32_t)newer->cudaEventSyncId));
+        put(CW_FIELD_ID, newer->cudaEventSyncId > UINT32_MAX ? CW_TRACE_UNKNOWN
+                                                             : cw_trace_or_unknown((uint32_t)newer->cudaEventSyncId));
         put(CW_FIELD_RESULT, newer->returnValue);
         asked = asked || newer->returnValue == CUDA_ERROR_NOT_READY;
     }
@@ -544,10 +539,7 @@ static void take_allocation(const CUpti_Activity *record)
     cw_trace_put_memory(CW_FIELD_MEMORY, m->memoryKind);
     put(CW_FIELD_ADDRESS, m->address);
     put(CW_FIELD_BYTES, m->bytes);
-    cw_trace_put_place(m->deviceId, m->contextId, m->streamId == UINT32_MAX ? UINT32_MAX : m->streamId,
-                       m->correlationId);
-    if (m->streamId == UINT32_MAX)
-        put(CW_FIELD_STREAM, CW_TRACE_UNKNOWN);
+    cw_trace_put_place(m->deviceId, m->contextId, m->streamId, m->correlationId);
     put(CW_FIELD_ASYNC, m->isAsync);
     if (pool) {
         put_pool_type(m->memoryPoolConfig.memoryPoolType);
