@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/common/other_tool.h"
 #include "collect/fail.h"
 
 #define fail cw_collect_fail
@@ -488,13 +489,6 @@ static enum counterworks_status connect_to(struct counterworks_collect *s, struc
     return status;
 }
 
-/* Whether another profiler is in the process. */
-static const char *other_profiler(void)
-{
-    const char *library = secure_getenv("CUDA_INJECTION64_PATH");
-    return library && *library && !strstr(library, "libcounterworks_inject.so") ? library : NULL;
-}
-
 static enum counterworks_status begin(struct counterworks_collect *s, enum counterworks_collect_kind kind,
                                       const struct counterworks_collect_options *o, struct counterworks_error *error)
 {
@@ -503,9 +497,10 @@ static enum counterworks_status begin(struct counterworks_collect *s, enum count
         return fail(error, COUNTERWORKS_USAGE, "found no options, expected COUNTERWORKS_COLLECT_OPTIONS");
     if (current)
         return fail(error, COUNTERWORKS_USAGE, "found an open session of this process, expected one at a time");
-    if (other_profiler())
+    const char *other = cw_other_tool("CUDA_INJECTION64_PATH");
+    if (other)
         return fail(error, COUNTERWORKS_UNSUPPORTED,
-                    "CUDA_INJECTION64_PATH is set to %s: another tool profiles already", other_profiler());
+                    "CUDA_INJECTION64_PATH is set to %s: another tool profiles already", other);
     if (o->size >= sizeof *o) {
         s->on_launch = o->on_launch;
         s->user = o->user;

@@ -16,6 +16,7 @@
 
 #include "agent/common/attach_socket.h"
 #include "agent/common/cupti_path.h"
+#include "agent/common/other_tool.h"
 #include "agent/session/signals.h"
 #include "base/now.h"
 #include "base/text.h"
@@ -99,9 +100,15 @@ static enum cw_status start_program(struct cw_session *s, char *const *argv, str
     enum { MOST_VARIABLES = 7, LONGEST = 8192 };
     char library[1024], cupti[1024], variables[MOST_VARIABLES][LONGEST], *environment[MOST_VARIABLES + 1] = {NULL};
     uint32_t count = 4;
-    if (getenv("CUDA_INJECTION64_PATH"))
+    const char *other = cw_other_tool("CUDA_INJECTION64_PATH"), *replaced = cw_other_tool("NVTX_INJECTION64_PATH");
+    if (other)
         return cw_error_set(err, CW_ERR_DEVICE, "CUDA_INJECTION64_PATH is set to %s: another tool profiles already",
-                            getenv("CUDA_INJECTION64_PATH"));
+                            other);
+    if (replaced)
+        cw_text_print(stderr,
+                      "capture-agent: NVTX_INJECTION64_PATH names %s, which the program does not load: the agent takes "
+                      "its place\n",
+                      replaced);
     enum cw_status status = find_injection(library, sizeof library, err);
     if (status != CW_OK)
         return status;

@@ -89,6 +89,45 @@ Test(agent_session, without_descriptors_nobody_waits)
     check("Too many open files");
 }
 
+/* ---- other tools ---------------------------------------------------------------------------------------------------
+ */
+
+/* The error of a start without the agent's library beside this test, with what it prints behind it. */
+static const char *start(const char *cuda, const char *nvtx)
+{
+    static char told[1024];
+    char name[] = "true", *const program[] = {name, NULL};
+    struct cw_error err = {0};
+    FILE *printed = tmpfile();
+    const int own = dup(STDERR_FILENO);
+    cr_assert(printed && own >= 0 && dup2(fileno(printed), STDERR_FILENO) >= 0);
+    setenv("CUDA_INJECTION64_PATH", cuda, 1);
+    setenv("NVTX_INJECTION64_PATH", nvtx, 1);
+    cw_session_init(&session);
+    cr_expect_neq(cw_session_start(&session, program, &err), CW_OK);
+    cw_session_finish(&session);
+    fflush(stderr);
+    dup2(own, STDERR_FILENO);
+    close(own);
+    const int length = snprintf(told, sizeof told, "%s; ", err.message);
+    rewind(printed);
+    told[length + (int)fread(told + length, 1, sizeof told - 1 - (size_t)length, printed)] = 0;
+    fclose(printed);
+    return told;
+}
+
+Test(agent_session, another_tool_is_refused_or_told)
+{
+    static const char alone[] = "libcounterworks_inject.so was not found", replaced[] = "NVTX_INJECTION64_PATH";
+    cr_expect(strstr(start("/other.so", ""), "CUDA_INJECTION64_PATH is set to /other.so: another tool"));
+    cr_expect(strncmp(start("", ""), alone, sizeof alone - 1) == 0, "%s", start("", ""));
+    cr_expect(strncmp(start("/lib/libcounterworks_inject.so", ""), alone, sizeof alone - 1) == 0);
+    cr_expect(!strstr(start("", "/lib/libcounterworks_inject.so"), replaced));
+    cr_expect(strstr(start("", "/other.so"), "capture-agent: NVTX_INJECTION64_PATH names /other.so, which the program "
+                                             "does not load: the agent takes its place\n"),
+              "%s", start("", "/other.so"));
+}
+
 /* ---- processes that outlive the program ----------------------------------------------------------------------------
  */
 

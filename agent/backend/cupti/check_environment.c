@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/backend/cupti/check.h"
+#include "agent/common/other_tool.h"
 #include "base/text.h"
 
 bool cw_answer(FILE *to, int kind, const char *format, ...)
@@ -92,7 +93,7 @@ static void check_tools(FILE *to)
     static const char *const variables[] = {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"};
     bool clear = true;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = getenv(variables[i]);
+        const char *value = cw_other_tool(variables[i]);
         if (!value)
             continue;
         clear = false;
