@@ -3,10 +3,13 @@
 #ifndef CW_AGENT_NVML_H
 #define CW_AGENT_NVML_H
 
-struct cw_nvml_process { /* the layout of the lists' version 3 */
+/* An entry of the lists' version 3. Entries of drivers 535.43 to 535.86 are as large as this, those of all others end
+ * before the last member: the second entry and those behind it may lie elsewhere. */
+struct cw_nvml_process {
     unsigned pid;
     unsigned long long memory; /* bytes, ULLONG_MAX unknown */
     unsigned gpu_instance, compute_instance;
+    unsigned long long protected_memory;
 };
 struct cw_nvml_memory { /* version 2: set `version` to CW_NVML_MEMORY_VERSION */
     unsigned version;

@@ -175,10 +175,13 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struc
     return device != handles;
 }
 
+/* FAKE_NVML_WIDE: as a driver of 535.43 to 535.86, whose entries have one more member. */
 int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device, unsigned *count, struct process *processes)
 {
-    (void)processes;
+    const unsigned room = *count;
     *count = (unsigned)atoi(said("FAKE_NVML_GRAPHICS"));
+    if (*said("FAKE_NVML_WIDE"))
+        memset(processes, 1, (*count < room ? *count : room) * (sizeof *processes + sizeof(unsigned long long)));
     return device != handles;
 }
 

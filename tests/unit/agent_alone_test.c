@@ -43,6 +43,14 @@ Test(alone, nobody_knows_where_processes_are_hidden_or_renumbered)
     cr_expect_eq(cw_inject_company(""), CW_COMPANY_UNKNOWN, "no such device");
 }
 
+Test(alone, entries_of_a_driver_may_be_larger)
+{
+    setenv("FAKE_NVML_WIDE", "1", 1);
+    cr_expect_eq(company("*/518", "64", "0", "526"), CW_COMPANY_OTHERS);
+    cr_expect_eq(company("*/518", "65", "0", "526"), CW_COMPANY_UNKNOWN);
+    cr_expect_eq(company("*/518", "0", "0", "526"), CW_COMPANY_NONE);
+}
+
 Test(alone, nobody_knows_without_the_library)
 {
     setenv("FAKE_NVML_ABSENT", "1", 1);
