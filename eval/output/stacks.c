@@ -17,7 +17,8 @@ enum { PLACE_SIZE = 64, SAMPLE_FRAMES = 3 };
 struct frame {
     const char *text;
     size_t length;
-    uint32_t number; /* speedscope's */
+    const char *file;      /* of a source line, else "" */
+    uint32_t line, number; /* number: speedscope's */
 };
 
 struct stack {
@@ -52,7 +53,7 @@ static void add_frame(struct stacks *s, const char *text, size_t length)
         s->frames = more;
         s->frame_room = room;
     }
-    s->frames[s->frame_count++] = (struct frame){text, length, 0};
+    s->frames[s->frame_count++] = (struct frame){.text = text, .length = length, .file = ""};
     s->list[s->count].count++;
 }
 
@@ -93,6 +94,10 @@ static void add_sample(struct stacks *s, const struct cw_pc_row *row)
     begin_stack(s, 0, NULL, (double)row->samples);
     add_frame(s, row->at.name, strlen(row->at.name));
     add_frame(s, place, strlen(place));
+    if (row->at.line && s->enough) {
+        s->frames[s->frame_count - 1].file = row->at.file;
+        s->frames[s->frame_count - 1].line = row->at.line;
+    }
     add_frame(s, why, strlen(why));
     s->count++;
 }
@@ -100,8 +105,9 @@ static void add_sample(struct stacks *s, const struct cw_pc_row *row)
 static int compare_frames(const struct frame *a, const struct frame *b)
 {
     const size_t least = a->length < b->length ? a->length : b->length;
-    const int order = a->text == b->text ? 0 : memcmp(a->text, b->text, least);
-    return order ? order : (a->length > b->length) - (a->length < b->length);
+    int order = a->text == b->text ? 0 : memcmp(a->text, b->text, least);
+    order = order ? order : (a->length > b->length) - (a->length < b->length);
+    return order ? order : strcmp(a->file, b->file);
 }
 
 /* Of the frames that both have. */
@@ -214,6 +220,8 @@ enum cw_status cw_folded_write(FILE *out, const void *output, struct cw_error *e
 {
     struct stacks s;
     enum cw_status status = make_stacks(&s, output, err);
+    for (size_t i = 0; i < s.frame_count; i++)
+        s.frames[i].file = ""; /* lines have texts alone */
     if (status == CW_OK)
         fold(&s, false);
     for (size_t i = 0; status == CW_OK && i < s.count; i++) {
@@ -252,6 +260,11 @@ static enum cw_status put_frames(struct stacks *s, FILE *out, struct cw_error *e
             continue;
         fputs(i ? ",\n  {\"name\": " : "\n  {\"name\": ", out);
         status = put_text(out, CW_TEXT_JSON, sorted[i]) ? CW_OK : cw_error_nomem(err);
+        if (*sorted[i]->file) {
+            fputs(", \"file\": ", out);
+            cw_text_put(out, CW_TEXT_JSON, sorted[i]->file);
+            cw_text_print(out, ", \"line\": %" PRIu32, sorted[i]->line);
+        }
         putc('}', out);
     }
     free(sorted);

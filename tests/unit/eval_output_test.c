@@ -599,6 +599,41 @@ static void write_speedscope(FILE *out)
     cr_assert(cw_speedscope_write(out, &stacks, &err) == CW_OK);
 }
 
+static void write_samples(bool speedscope, FILE *out)
+{
+    static struct cw_pc_row hot[] = {
+        {.at = {.name = "k", .file = "/a/k.cu", .line = 7}, .reason = "barrier", .samples = 2},
+        {.at = {.name = "k", .file = "/b/k.cu", .line = 7}, .reason = "barrier", .samples = 3},
+        {.at = {.name = "k", .file = "", .offset = 16}, .reason = "barrier", .samples = 5},
+    };
+    const struct cw_instructions in = {.pc = hot, .pc_count = sizeof hot / sizeof *hot};
+    const struct cw_stacks_output stacks = {.source = "x.cwd", .samples = &in};
+    cr_assert((speedscope ? cw_speedscope_write : cw_folded_write)(out, &stacks, &err) == CW_OK);
+}
+
+static void write_speedscope_samples(FILE *out)
+{
+    write_samples(true, out);
+}
+
+static void write_folded_samples(FILE *out)
+{
+    write_samples(false, out);
+}
+
+/* Files of one name are two, for viewers that open them; a folded line has no room for folders. */
+Test(eval_output, stacks_of_samples_know_their_source)
+{
+    char *text = text_of(write_speedscope_samples), *folded = text_of(write_folded_samples);
+    cr_expect(strstr(text, "{\"name\": \"k.cu:7\", \"file\": \"/a/k.cu\", \"line\": 7}") &&
+                  strstr(text, "{\"name\": \"k.cu:7\", \"file\": \"/b/k.cu\", \"line\": 7}") &&
+                  strstr(text, "{\"name\": \"0x00010\"}"),
+              "%s", text);
+    cr_expect_str_eq(folded, "k;0x00010;barrier 5\nk;k.cu:7;barrier 5\n");
+    free(text);
+    free(folded);
+}
+
 Test(eval_output, stacks_of_times_that_no_run_takes)
 {
     static const double bad[] = {INFINITY, -INFINITY, -5, 1e308, NAN};
