@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "eval/output/stacks.h"
+#include "eval/output/terminal.h"
 #include "eval/samples/disassembly.h"
 #include "view/kind.h"
 #include "view/metrics.h"
@@ -136,6 +137,11 @@ static enum cw_status make(struct counterworks_view *view, const struct cw_view_
         return status;
     cw_output_instructions(&view->output, &of->in);
     if (in->request->form == COUNTERWORKS_STACKS) {
+        char other[CW_NUMBER_SIZE], all[CW_NUMBER_SIZE];
+        if (of->in.other)
+            cw_notice(in->notices, "%s: %s of %s samples %s in no kernel of the program and left out",
+                      in->capture->asked, cw_terminal_integer(of->in.other, other),
+                      cw_terminal_integer(of->in.total, all), of->in.other == 1 ? "is" : "are");
         of->stacks = (struct cw_stacks_output){.source = in->capture->source, .samples = &of->in};
         view->content = &of->stacks;
         view->renders[CW_VIEW_FOLDED] = cw_folded_write;
