@@ -129,8 +129,19 @@ static enum cw_status add_cell(struct table *t, const char *cell)
     return t->cell_count <= MOST_COLUMNS ? CW_OK : fail(t, "more than 65536 columns", "no more");
 }
 
-/* Takes the next line of cells: ncu quotes all of them, so that other lines are the program's. No cells: the end. */
-static enum cw_status take_line(struct table *t)
+/* Takes a cell without quotes. Returns what is behind it. */
+static const char *take_bare(const char *from, const char *end, char **to)
+{
+    for (; from < end && *from != ',' && *from != '\n'; from++)
+        if (*from && *from != '\r')
+            *(*to)++ = *from;
+    *(*to)++ = 0;
+    return from;
+}
+
+/* Takes the cells of the next line that begins with a quote. `own`: it is the program's, with other text behind a cell.
+ */
+static enum cw_status take_cells(struct table *t, bool *own)
 {
     char *to = t->text;
     t->cell_count = 0;
@@ -140,22 +151,34 @@ static enum cw_status take_line(struct table *t)
     }
     const char *at = t->row_at = t->at;
     t->row = t->line;
-    while (at < t->end && *at == '"') {
+    for (bool more = true; more && at < t->end;) {
         char *cell = to;
-        at = take_cell(at, t->end, &to);
+        at = *at == '"' ? take_cell(at, t->end, &to) : take_bare(at, t->end, &to);
         if (!at)
             return fail(t, "a cell without a closing quote", "\"...\"");
         cw_utf8_force(cell, strlen(cell));
         CW_TRY(add_cell(t, cell));
-        if (at < t->end && *at == ',')
-            at++;
+        more = at < t->end && *at == ',';
+        at += more;
     }
+    *own = at < t->end && *at != '\n' && *at != '\r';
     while (at < t->end && *at != '\n')
         at++;
     for (const char *c = t->at; c < at; c++)
         t->line += *c == '\n';
     t->line += at < t->end;
     t->at = at < t->end ? at + 1 : at;
+    return CW_OK;
+}
+
+/* Takes the next line of cells: ncu quotes all of them, and who writes them anew the first, so that other lines are the
+ * program's. No cells: the end. */
+static enum cw_status take_line(struct table *t)
+{
+    bool own = false;
+    do
+        CW_TRY(take_cells(t, &own));
+    while (own);
     return CW_OK;
 }
 
