@@ -174,19 +174,28 @@ static json_t *parse(struct scan *s, uint64_t at, bool whole)
 /* ---- members of objects ----------------------------------------------------------------------------------------- */
 
 /* A number that may be written as a text; `otherwise` if there is none. */
-static double number(const json_t *of, const char *key, double otherwise)
+static double number_of(const json_t *value, double otherwise)
 {
-    const json_t *value = json_object_get(of, key);
     if (json_is_number(value))
         return json_number_value(value);
     return json_is_string(value) && *json_string_value(value) ? strtod(json_string_value(value), NULL) : otherwise;
 }
 
+static double number(const json_t *of, const char *key, double otherwise)
+{
+    return number_of(json_object_get(of, key), otherwise);
+}
+
 /* A whole number in [0, 2^53]; CW_TRACE_UNKNOWN for any other. */
+static uint64_t whole_of(const json_t *number)
+{
+    const double value = number_of(number, -1);
+    return value >= 0 && value <= 0x1p53 ? (uint64_t)value : CW_TRACE_UNKNOWN;
+}
+
 static uint64_t whole(const json_t *of, const char *key)
 {
-    const double value = number(of, key, -1);
-    return value >= 0 && value <= 0x1p53 ? (uint64_t)value : CW_TRACE_UNKNOWN;
+    return whole_of(json_object_get(of, key));
 }
 
 static const char *text(const json_t *of, const char *key)
@@ -356,8 +365,7 @@ static void put_sizes(struct event *e, const char *key, enum cw_trace_field firs
 {
     const json_t *sizes = json_object_get(e->args, key);
     for (unsigned i = 0; i < 3 && i < json_array_size(sizes); i++)
-        if (json_is_integer(json_array_get(sizes, i)))
-            e->row[first + i] = (uint64_t)json_integer_value(json_array_get(sizes, i));
+        e->row[first + i] = whole_of(json_array_get(sizes, i));
 }
 
 static void put_place(struct event *e)
