@@ -509,6 +509,8 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     begin_process(s);
     if (status == CW_OK && !s->spoken && is_collected(s))
         pretend_launches(s);
+    while (s->nesting.count) /* ranges that the program leaves open end with it */
+        end_range(s, &s->nesting.open[s->nesting.count - 1]);
     cw_nesting_finish(&s->nesting);
     return status;
 }
