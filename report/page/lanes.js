@@ -118,7 +118,7 @@ function paintLabel(p, row, open) {
   context.fillStyle = p.inks.quiet;
   context.fillText(long ? text.slice(0, 23) : cut(text, 23), 8, row.y + 12);
   if (long) context.fillText(cut(text.slice(23), 23), 8, row.y + 25);
-  if (row.kind === "series") context.fillText(`up to ${format(row.series.series.high, row.series.series.unit)}`, 8, row.y + (long ? 38 : 27));
+  if (row.kind === "series") context.fillText(reachText(row.series.series), 8, row.y + (long ? 38 : 27));
 }
 
 // Lines from calls to the work that they launched.

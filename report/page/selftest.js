@@ -153,6 +153,10 @@ async function selftest() {
     if (t) {
       const levels = pyramid(t.series[0], t.per), all = extent(levels, 0, levels[0].least.length);
       check("the pyramid has the least and the greatest sample", all && all[0] === 0 && (all[1] === absent - 1 || t.series[0].high === t.series[0].low));
+      const boxes = [], series = {...t.series[0], unit: "", low: -4, high: -1}, area = {left: 0, right: 50, from: 0, to: t.span, top: 10, height: 100};
+      paintSeries({fillRect: (x, y, w, h) => boxes.push([y, y + h])}, t, series, area, "");
+      check("values below 0 hang from a line at 0", boxes.length && boxes.every(([y, end], i) => i % 2 || y === 10 && end < 110.1));
+      check("an axis below 0 tells both ends", reachText(series) === "-4 to 0" && reachText({...series, high: 3}) === "-4 to 3" && reachText({...series, low: 1, high: 3}) === "up to 3");
     }
   }
   if (job) await testJob(check, go, wait);

@@ -157,10 +157,19 @@ function sampleText(block, series, time) {
   return low === high ? low : `${low} to ${high}`;
 }
 
-// Draws columns of pixels from their least to their greatest sample, and paler below. Times are the block's.
+// The axis of a series has 0.
+const reachOf = series => [Math.min(0, series.low), Math.max(0, series.high)];
+
+// The ends of the axis in words; 0 at the bottom is not told.
+function reachText(series) {
+  const [least, greatest] = reachOf(series).map(value => value ? format(value, series.unit) : "0");
+  return series.low < 0 ? `${least} to ${greatest}` : `up to ${greatest}`;
+}
+
+// Draws columns of pixels from their least to their greatest sample, and paler from there to 0. Times are the block's.
 function paintSeries(context, block, series, {left, right, from, to, top, height}, ink) {
-  const levels = pyramid(series, block.per), base = Math.min(0, series.low), full = Math.max(series.high, base + 1e-12);
-  const at = value => top + height * (1 - (value - base) / (full - base)), width = right - left, times = sampleTimes(block), gaps = sampleGaps(block);
+  const levels = pyramid(series, block.per), [base, full] = reachOf(series);
+  const at = value => top + height * (1 - (value - base) / (full - base || 1)), width = right - left, times = sampleTimes(block), gaps = sampleGaps(block);
   const time = p => from + (to - from) * p / width;
   context.fillStyle = ink;
   for (let p = 0; p < width; p++) {
@@ -170,11 +179,11 @@ function paintSeries(context, block, series, {left, right, from, to, top, height
     if (last === first) { first = Math.max(0, first - 1); last = first + 1; } // between two samples: the one before
     const found = extent(levels, first, Math.min(last, times.length));
     if (!found) continue;
-    const high = at(unpack(series, found[1]));
+    const [low, high] = found.map(value => at(unpack(series, value))), far = Math.min(high, at(0));
     context.globalAlpha = 0.35;
-    context.fillRect(left + p, high, 1, at(base) - high);
+    context.fillRect(left + p, far, 1, Math.max(low, at(0)) - far);
     context.globalAlpha = 1;
-    context.fillRect(left + p, high, 1, Math.max(1.5, at(unpack(series, found[0])) - high));
+    context.fillRect(left + p, high, 1, Math.max(1.5, low - high));
   }
 }
 
@@ -209,7 +218,7 @@ function drawTimeline(timeline, ranges) {
     context.fillText(`${row.series.name}`, marginLeft, y + 11);
     context.fillStyle = colour("--quiet");
     context.textAlign = "right";
-    context.fillText(`up to ${format(row.series.high, row.series.unit)}`, width - marginRight, y + 11);
+    context.fillText(reachText(row.series), width - marginRight, y + 11);
     context.textAlign = "left";
   }
 
