@@ -168,13 +168,15 @@ static void put_item(const struct cw_timeline *t, uint32_t item, char text[CW_SH
     }
     const struct cw_timeline_gpu *g = &t->gpu[item];
     if (g->kind == CW_TRACE_KERNEL)
-        cw_shorten(t->names[g->name].shown, 40, name);
+        cw_shorten(g->name ? t->names[g->name].shown : CW_TEXT_NO_NAME, 40, name);
     else
         snprintf(name, sizeof name, "%s%s%.40s", cw_trace_kinds[g->kind].name, *t->names[g->name].text ? " " : "",
                  t->names[g->name].text);
     const size_t used = (size_t)snprintf(text, CW_SHORT_SIZE, "%.200s%s", name, g->path ? " in " : "");
-    char path[CW_TIMELINE_NAME_SIZE];
-    snprintf(text + used, RANGE_SIZE > used + 1 ? RANGE_SIZE - used : 1, "%s", cw_timeline_path_text(t, g->path, path));
+    char path[CW_TIMELINE_NAME_SIZE] = "";
+    if (g->path && !*cw_timeline_path_text(t, g->path, path))
+        strcpy(path, CW_TEXT_NO_NAME);
+    snprintf(text + used, RANGE_SIZE > used + 1 ? RANGE_SIZE - used : 1, "%s", path);
 }
 
 static void fill_gap(struct cw_text_lines *l, uint32_t row)

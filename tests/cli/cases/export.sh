@@ -81,5 +81,6 @@ events = (event("user_annotation", 900, 500), event("cuda_runtime", 950, 5, corr
 print(json.dumps({"baseTimeNanoseconds": 1743521598000000000, "traceEvents": events}))
 E2
 for by in kernel family nvtx call; do metric-eval unnamed.json -q --by $by | sed -n '$s/.*  /'$by': /p'; done
+metric-eval unnamed.json -q | sed -n '/^Longest idle gaps/,/^$/s/.*  /then came: /p' | tail -n 2
 metric-eval export unnamed.json --format chrome | grep -o '"cat": "[a-z_]*", "name": "[^"]*"'
 metric-eval export unnamed.json --perfetto unnamed.pftrace; "$SOURCE/tests/support/read_perfetto" unnamed.pftrace --list | grep -o "begin .*: [a-z_]* '.*'"
