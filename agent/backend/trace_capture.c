@@ -216,12 +216,13 @@ static void tell(const struct cw_trace_output *output, bool quiet)
             tell_note(&output->notes[i]);
 }
 
-/* Counts the rows of events in the program, without descriptions. */
-static uint64_t count_events(const struct cw_trace_output *output)
+/* Counts the rows of events in the program, without descriptions if `kinds` has events. */
+static uint64_t count_events(const struct cw_trace_output *output, uint64_t kinds)
 {
+    const uint64_t events = ALL & ~(OBJECTS | BIT(ENVIRONMENT) | BIT(OVERHEAD) | BIT(LINK));
     uint64_t rows = 0;
     for (int kind = 0; kind < CW_TRACE_KIND__COUNT; kind++)
-        if (CW_TRACE_BIT(kind) & ALL & ~(OBJECTS | BIT(ENVIRONMENT) | BIT(OVERHEAD) | BIT(LINK)))
+        if (CW_TRACE_BIT(kind) & (kinds & events ? events : ALL))
             rows += cw_trace_output_books(output, (enum cw_trace_kind)kind).rows;
     return rows;
 }
@@ -255,5 +256,5 @@ enum cw_status cw_trace_capture_end(struct cw_trace_output *output, const struct
         *err = *trouble;
     enum cw_status status =
         cw_program_verdict(program, o->capture.argv[0], o->capture.output, trouble->code, exit_status, err);
-    return status != CW_OK || *exit_status || count_events(output) ? status : no_event(output, o, err);
+    return status != CW_OK || *exit_status || count_events(output, o->kinds) ? status : no_event(output, o, err);
 }

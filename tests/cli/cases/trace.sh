@@ -103,6 +103,10 @@ toggled true
 toggled 'trap "echo launch c >&3" USR2'
 toggled 'kill -USR2 $$' env --ignore-signal=USR2
 env --block-signal=USR2 capture-agent trace -o run.cwd --toggle --quiet -- grep SigBlk /proc/self/status
+echo == descriptions are all that was asked for
+for kinds in overhead name stream,context environment kernel,name; do
+    capture-agent trace -o run.cwd -t $kinds --sim-processes 1 -- true; echo "status $?"
+done
 echo == mistakes
 fail capture-agent trace -- true
 fail capture-agent trace -o run.cwd
