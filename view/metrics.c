@@ -12,12 +12,13 @@
 
 /* ---- notices ---------------------------------------------------------------------------------------------------- */
 
-static void tell_damage(struct cw_writer *line, const struct cw_damage *damage)
+static void tell_damage(struct cw_writer *line, const struct cw_counter_data *data)
 {
+    const struct cw_damage *damage = &data->damage;
     cw_write_format(line,
                     "found %" PRIu64 " damaged place%s, the first at offset %" PRIu64 ": %" PRIu64 " bytes are lost",
                     damage->places, damage->places == 1 ? "" : "s", damage->first, damage->bytes);
-    if (damage->counted)
+    if (damage->counted && data->schema.profiler == CW_PROFILER_RANGE)
         cw_write_format(line, " with %" PRIu64 " range%s", damage->ranges, damage->ranges == 1 ? "" : "s");
 }
 
@@ -53,7 +54,7 @@ void cw_tell_incomplete(const struct counterworks_capture *capture, struct cw_no
     cw_writer_init(&line);
     cw_write_format(&line, "%s: ", capture->name);
     if (d->damage.places)
-        tell_damage(&line, &d->damage);
+        tell_damage(&line, d);
     else
         cw_write_format(&line, "the capture is incomplete");
     if (d->schema.profiler < CW_PROFILER__PLANNED)

@@ -226,7 +226,9 @@ json_t *cw_capture_manifest(const struct cw_counter_data *d, const char *source)
 
 static void show_end(const struct cw_counter_data *d, FILE *out)
 {
-    if (!d->complete)
+    if (d->damage.places)
+        fputs("end:       unknown, the capture is damaged\n", out);
+    else if (!d->complete)
         fputs("end:       none, the capture is incomplete\n", out);
     else if (d->how == CW_END_NO_PROGRAM)
         fputs("end:       complete, not at the end of a program\n", out);

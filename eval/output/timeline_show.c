@@ -29,13 +29,14 @@ static uint64_t add_known(uint64_t sum, uint64_t value)
 static struct loss find_loss(const struct cw_timeline *t)
 {
     struct loss loss = {0};
-    uint64_t dropped = 0, recorded = 0, dropped_of[CW_TRACE_KIND__COUNT + 1] = {0};
+    uint64_t dropped = 0, dropped_of[CW_TRACE_KIND__COUNT + 1] = {0}, recorded[CW_TRACE_KIND__COUNT + 1] = {0};
     for (uint32_t i = 0; i < t->account_count; i++) {
         const struct cw_timeline_account *account = &t->accounts[i];
         const bool both = account->launched != CW_TRACE_UNKNOWN && account->recorded != CW_TRACE_UNKNOWN;
         const enum cw_trace_kind kind = cw_trace_kind_find(account->kind);
         dropped = add_known(dropped, account->dropped);
         dropped_of[kind] = add_known(dropped_of[kind], account->dropped);
+        recorded[kind] = add_known(recorded[kind], account->recorded);
         if (both && account->launched > account->recorded) {
             loss.missing += account->launched - account->recorded;
             loss.of[kind] += account->launched - account->recorded;
@@ -43,7 +44,6 @@ static struct loss find_loss(const struct cw_timeline *t)
         if (strcmp(account->kind, "kernel") == 0 && both) {
             loss.known = true;
             loss.kernels += account->launched;
-            recorded += account->recorded;
         }
     }
     for (int k = 0; k < CW_TRACE_KIND__COUNT; k++)
@@ -52,10 +52,15 @@ static struct loss find_loss(const struct cw_timeline *t)
         loss.missing = dropped;
         memcpy(loss.of, dropped_of, sizeof loss.of);
     }
+    for (int k = 0; k < CW_TRACE_KIND__COUNT && !t->data->complete; k++) {
+        const uint64_t gone = recorded[k] > t->rows[k] ? recorded[k] - t->rows[k] : 0;
+        loss.missing += gone;
+        loss.of[k] += gone;
+    }
     for (uint32_t p = 0; p < t->trace->process_count && t->data->complete; p++)
         loss.cut += t->cut[p];
-    if (loss.known && t->rows[CW_TRACE_KERNEL] > recorded)
-        loss.of_graphs = t->rows[CW_TRACE_KERNEL] - recorded;
+    if (loss.known && t->rows[CW_TRACE_KERNEL] > recorded[CW_TRACE_KERNEL])
+        loss.of_graphs = t->rows[CW_TRACE_KERNEL] - recorded[CW_TRACE_KERNEL];
     return loss;
 }
 
@@ -102,10 +107,16 @@ static void put_missing(const struct cw_timeline *t, const struct loss *loss, co
     fputs(".\n", out);
 }
 
-/* Prints whose last rows are lost. */
+/* Prints the damage, or whose last rows are lost. */
 static void put_cut(const struct cw_timeline *t, const struct loss *loss, FILE *out)
 {
-    if (!t->data->complete)
+    const struct cw_damage *damage = &t->data->damage;
+    char places[CW_NUMBER_SIZE], bytes[CW_NUMBER_SIZE];
+    if (damage->places)
+        fprintf(out, "The file is damaged in %s place%s: the rows in %s bytes are lost.\n",
+                cw_terminal_integer(damage->places, places), damage->places == 1 ? "" : "s",
+                cw_terminal_integer(damage->bytes, bytes));
+    else if (!t->data->complete)
         fputs("The file lacks its end: the last launches are missing.\n", out);
     else if (loss->cut)
         fprintf(out, "%" PRIu32 " of %" PRIu32 " process%s ended before %s had sent all: the last rows are lost.\n",

@@ -173,7 +173,10 @@ static void put_program(const struct cw_text_page *p)
         cw_text_print(p->out, "%.60s%s%.40s, ", last && last[1] ? last + 1 : program, host ? " on " : "",
                       host ? host : "");
     cw_capture_put_devices(p->t->data, p->t->data->device_count, p->out);
-    fputs(p->t->data->complete ? "\n" : ", incomplete: the file lacks its end\n", p->out);
+    fputs(p->t->data->complete        ? "\n"
+          : p->t->data->damage.places ? ", damaged\n"
+                                      : ", incomplete: the file lacks its end\n",
+          p->out);
 }
 
 static void put_number(FILE *out, uint64_t count, const char *one, const char *many)

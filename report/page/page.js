@@ -49,7 +49,7 @@ function topFindings() {
 function lacks(c) {
   const list = [], was = n => n === 1 ? "was" : "were";
   const dropped = {range: "launch or range|launches or ranges|not collected", pm: "sample|samples|lost", pc: "sample|samples|dropped", sass: "record|records|dropped", trace: "record|records|lost"}[c.profiler];
-  if (!c.complete) list.push("it is incomplete: the capture did not end as it should");
+  if (!c.complete) list.push("it is incomplete: it lacks its end, or a part of it is damaged");
   if (c.dropped) {
     const [one, many, how] = dropped.split("|");
     list.push(`${count(c.dropped)} ${c.dropped === 1 ? one : many} ${was(c.dropped)} ${how}`);

@@ -8,6 +8,11 @@ echo == the file lacks its end
 make_trace made.cwd launches=400; head -c 10500 made.cwd >half.cwd
 metric-eval half.cwd | sed -n '1p; 4,5p'
 metric-eval half.cwd --csv half.csv --kind kernel 2>&1 >/dev/null
+echo == a part is damaged
+cp made.cwd hit.cwd; head -c 64 /dev/zero | dd of=hit.cwd bs=1 seek=$(($(stat -c %s made.cwd) / 2)) conv=notrunc status=none
+metric-eval hit.cwd | sed -n '1p; 4,5p' | sed 's/[0-9,]* bytes/N bytes/'
+metric-eval hit.cwd --csv hit.csv --kind kernel 2>&1 >/dev/null | sed 's/offset [0-9]*/offset N/; s/[0-9]* bytes/N bytes/'
+metric-eval show hit.cwd 2>/dev/null | grep '^end'
 echo == nothing is left of it
 head -c 3000 "$train" >none.cwd
 fail metric-eval none.cwd -q
