@@ -342,6 +342,20 @@ static void put_count(FILE *out, bool *first, uint32_t count, const char *what, 
     *first = false;
 }
 
+/* Prints for how many metrics a side lacks counters; frames and regions may lack a duration instead. */
+static void put_uncounted(const struct writing *w, const char *letter, const struct cw_result *means)
+{
+    uint32_t count = 0, first = 0;
+    for (uint32_t m = 0; m < means->metric_count && means->row_count; m++) {
+        const struct cw_eval_metric *metric = &means->plan.metrics[m];
+        if (metric->status == CW_VALUE_NOT_COLLECTED && !metric->undurated && count++ == 0)
+            first = m;
+    }
+    if (count)
+        cw_text_print(w->out, "%s did not count %" PRIu32 " of the metrics: %s%s\n", letter, count, means->names[first],
+                      count > 1 ? ", ..." : "");
+}
+
 static void put_verdict(const struct writing *w, const struct all *all)
 {
     bool first = true;
@@ -368,6 +382,8 @@ static void put_verdict(const struct writing *w, const struct all *all)
                 "cannot be judged: %" PRIu32 " of the %s %s values that overflowed, are incomplete, or are known on "
                 "one side alone\n",
                 all->unjudged, w->words->groups, all->unjudged == 1 ? "has" : "have");
+    put_uncounted(w, "A", &w->c->a.means);
+    put_uncounted(w, "B", &w->c->b.means);
     if (!all->spread && w->c->match_count)
         fprintf(w->out,
                 "Each %s a side, so nobody knows how far %s differ by chance: give several\n"

@@ -54,6 +54,12 @@ echo "== mistakes"
 metric-eval diff "$C/gpus.cwd"
 metric-eval diff "$C/gpus.cwd" "$C/pm_gpus.cwd" 2>&1 | sed 's/:.*: /: /'
 metric-eval diff "$C/gpus.cwd" none.cwd
+echo == a metric that a side did not count is not said to be the same
+for metric in sm__inst_executed.sum dram__bytes.sum; do
+    metric-config --chip GH100 -m $metric --no-native -o one.cwc
+    capture-agent range -c one.cwc -o ${metric%%__*}.cwd --sim-kernels 2 -- true
+done
+for side in sm dram; do metric-eval diff sm.cwd $side.cwd -m sm__inst_executed.sum,dram__bytes.sum,dram__bytes_read.sum | sed -n '3,/^$/p'; done
 echo == values in doubt come last, and are marked
 metric-eval diff "$C/runs_1.cwd" "$C/runs_6.cwd" --top 3 | sed -n '/exchanges/,$p'
 echo == another chip is told once
