@@ -293,9 +293,16 @@ static bool put_kernel(const struct writing *w, uint32_t row, const struct cw_ma
 struct all {
     uint32_t *order, count[CHANGED_NOTHING + 1], slower, faster, others; /* others: added, gone, launched otherwise */
     uint32_t unjudged;      /* have values that nobody can judge, among other changes */
-    double lost, won, a, b; /* ns; a and b: of unchanged matches */
+    double lost, won, a, b; /* ns; a and b: of unchanged matches, NaN if none has a time */
     bool spread;            /* some kernel has several launches */
 };
+
+/* Adds a known time to a sum, which is NaN at first. */
+static void add_timed(double *sum, const struct cw_group *group)
+{
+    if (group->timed)
+        *sum = isnan(*sum) ? group->total : *sum + group->total;
+}
 
 static void add_time(struct all *all, const struct cw_comparison *c, const struct cw_match *m, const struct changes *of)
 {
@@ -305,8 +312,8 @@ static void add_time(struct all *all, const struct cw_comparison *c, const struc
         *(of->slower ? &all->slower : &all->faster) += 1;
         *(of->slower ? &all->lost : &all->won) += isnan(m->change) ? 0 : m->change;
     } else if (of->what == CHANGED_NOTHING) {
-        all->a += c->a.groups.items[m->a].timed ? c->a.groups.items[m->a].total : 0;
-        all->b += c->b.groups.items[m->b].timed ? c->b.groups.items[m->b].total : 0;
+        add_timed(&all->a, &c->a.groups.items[m->a]);
+        add_timed(&all->b, &c->b.groups.items[m->b]);
     }
 }
 
@@ -456,7 +463,7 @@ struct going {
 static bool begin(struct going *g, const struct cw_comparison *c, struct cw_arena *arena)
 {
     uint8_t *whats = cw_arena_alloc(arena, c->match_count, sizeof *whats);
-    *g = (struct going){0};
+    *g = (struct going){.all = {.a = NAN, .b = NAN}};
     g->changes.metrics = cw_arena_alloc(arena, c->a.means.metric_count, sizeof *g->changes.metrics);
     g->changes.weights = cw_arena_alloc(arena, c->a.means.metric_count, sizeof *g->changes.weights);
     g->changes.greatest = cw_arena_alloc(arena, c->unit_count, sizeof *g->changes.greatest);

@@ -61,6 +61,8 @@ done
 echo == a time that was collected on one side alone
 sed 's,"2\.5","n/a",' "$SOURCE/tests/foreign/ncu_raw.csv" >untimed.csv
 metric-eval diff "$SOURCE/tests/foreign/ncu_raw.csv" untimed.csv 2>/dev/null | sed -n '4p;/ change /,/fill/p'
+grep -v gpu__time_duration "$SOURCE/tests/foreign/ncu_metrics.csv" >counts.csv
+metric-eval diff counts.csv counts.csv | grep -e ^time -e 'did not change'
 for command in table advise; do
     counterworks $command untimed.csv 2>/dev/null | grep 'timed in'
 done
