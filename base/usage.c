@@ -39,7 +39,7 @@ enum { FIRST_KEY = 256, MOST_OPTIONS = 64, MOST_CHECKS = 8, KEY_USAGE = FIRST_KE
 
 /* --help and --version, behind the options of each command. */
 static const struct argp_option own_options[] = {
-    {"help", KEY_HELP, "all", OPTION_ARG_OPTIONAL, "Explain the command; all: with rarely used options", -1},
+    {"help", KEY_HELP, "all", OPTION_ARG_OPTIONAL, "Explain the command; all: with rare options", -1},
     {"usage", KEY_USAGE, NULL, OPTION_HIDDEN, "Give a short usage message", -1},
     {"version", 'V', NULL, 0, "Print program version", -1},
 };

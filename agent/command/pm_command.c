@@ -105,7 +105,7 @@ static const struct cw_option pm_options[] = {
      CW_OPTION_RARE, CW_OPTION_UNITS(struct pm_arguments, options.buffer_bytes, 0, 4096, 1 << 20)},
     {"no-trace", 0, NULL, "do not record the program's kernel launches, copies and user ranges",
      CW_OPTION_FLAG(struct pm_arguments, options.no_trace)},
-    {"sim-samples", 0, "N", "sim: the number of pretended samples (default: 48)", CW_OPTION_RARE,
+    {"sim-samples", 0, "N", "sim: pretend so many samples (default: 48)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct pm_arguments, options.sim_samples, 0, 10000000)},
     {"sim-drop", 0, "N", "sim: the number of samples to lose (default: 0)", CW_OPTION_RARE,
      CW_OPTION_NUMBER(struct pm_arguments, options.sim_drop, 0, 1000000)},

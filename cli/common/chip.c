@@ -28,7 +28,7 @@ const struct cw_option cw_cli_chip_options[] = {
     {"chip", 'c', "NAME", "the chip, or a product with it (\"counterworks chips\" lists them)",
      CW_OPTION_TEXT(struct cw_cli_chip, name)},
     {"chip-file", 0, "FILE", "a chip's YAML file, instead of --chip", CW_OPTION_TEXT(struct cw_cli_chip, file)},
-    {"chip-of", 0, "FILE", "the chip of a capture or a plan, instead of --chip", CW_OPTION_RARE,
+    {"chip-of", 0, "FILE", "the chip of a capture or plan, instead of --chip", CW_OPTION_RARE,
      CW_OPTION_TEXT(struct cw_cli_chip, of)},
     {CW_OPTION_ROWS(cw_cli_metrics_db_options)},
     {CW_OPTION_GROUP(struct cw_cli_chip, quiet, cw_cli_quiet_options)},

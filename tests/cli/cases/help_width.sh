@@ -1,6 +1,6 @@
-# No line of --help is wider than a terminal of 80 columns.
+# No line of --help is wider than a terminal of 80 columns, or has blanks alone.
 subs() { sed -nE -e 's/^  ([a-z][a-z-]*)  +.*/\1/p' -e 's/^([A-Z][a-z]+ +| {10})([a-z]+)  +.*/\2/p' -e 's/^  or:.*\[OPTION\.\.\.\] ([a-z]+) .*/\1/p'; }
-wide() { awk -v command="$*" 'length > 79 { print command ": " $0 } END { exit !NR }' || echo "$*: no help"; }
+wide() { awk -v command="$*" 'length > 79 || /^ +$/ { print command ": " $0 } END { exit !NR }' || echo "$*: no help"; }
 count=0
 for command in counterworks capture-agent metric-eval metric-query metric-config metricdb-import; do
     $command --help=all | wide "$command"
