@@ -118,15 +118,14 @@ static void put_word(struct cw_writer *out, const char *text)
 }
 
 /* `filter`: words of other options. */
-static const char *make_text(const struct cw_trace_window_options *o, const char *delay, const char *duration,
-                             const char *filter, struct cw_arena *arena)
+static const char *make_text(const struct cw_trace_window_options *o, const char *filter, struct cw_arena *arena)
 {
     struct cw_writer out;
     if (!filter)
         return NULL;
     cw_writer_init(&out);
-    put_time(&out, delay, o->delay_ns);
-    put_time(&out, duration, o->duration_ns);
+    put_time(&out, "after", o->delay_ns);
+    put_time(&out, "for", o->duration_ns);
     put_time(&out, "window", o->length_ns);
     put_time(&out, "every", o->every_ns);
     put_word(&out, filter);
@@ -149,13 +148,13 @@ const char *cw_trace_window_text(const struct cw_trace_window_options *o, const 
     windows.devices = 0;
     windows.process = NULL;
     windows.only_program = false;
-    return make_text(o, "delay", "duration", cw_filter_text(&windows, arena), arena);
+    return make_text(o, cw_filter_text(&windows, arena), arena);
 }
 
 const char *cw_trace_window_filter_text(const struct cw_trace_window_options *o, const struct cw_filter_options *filter,
                                         struct cw_arena *arena)
 {
-    return make_text(o, "after", "for", cw_filter_text(filter, arena), arena);
+    return make_text(o, cw_filter_text(filter, arena), arena);
 }
 
 void cw_trace_window_write(struct cw_writer *out, const struct cw_trace_window_options *o)
