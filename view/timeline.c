@@ -113,6 +113,8 @@ enum cw_status cw_view_timeline(struct cw_timeline *timeline, const struct cw_vi
         cw_timeline_free(timeline);
         status = cw_timeline_load(timeline, trace, data, (size_t)file->size, in->arena, in->err);
     }
+    if (status == CW_ERR_INPUT && data->damage.places)
+        cw_error_add(in->err, "; the damage at offset %" PRIu64 " may have held it", data->damage.first);
     if (status == CW_OK && timeline->unfollowed)
         cw_notice(in->notices,
                   "%s: %" PRIu64 " NVTX range%s nested too deep for a path: at most %d ranges are followed",

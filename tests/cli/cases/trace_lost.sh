@@ -13,6 +13,8 @@ cp made.cwd hit.cwd; head -c 64 /dev/zero | dd of=hit.cwd bs=1 seek=$(($(stat -c
 metric-eval hit.cwd | sed -n '1p; 4,5p' | sed 's/[0-9,]* bytes/N bytes/'
 metric-eval hit.cwd --csv hit.csv --kind kernel 2>&1 >/dev/null | sed 's/offset [0-9]*/offset N/; s/[0-9]* bytes/N bytes/'
 metric-eval show hit.cwd 2>/dev/null | grep '^end'
+cp made.cwd hit.cwd; head -c 8 /dev/zero | dd of=hit.cwd bs=1 seek=$(($(grep -abo -m 1 TKND made.cwd | head -n 1 | cut -d: -f1) + 16)) conv=notrunc status=none
+fail metric-eval hit.cwd | sed 's/offset [0-9]*/offset N/g'
 echo == nothing is left of it
 head -c 3000 "$train" >none.cwd
 fail metric-eval none.cwd -q
