@@ -638,6 +638,8 @@ static void take_key(struct scan *s, char *key, size_t room)
     }
     s->value.size = 0;
     take_string(s, true);
+    if (s->status == CW_OK && s->value.status != CW_OK)
+        s->status = cw_error_nomem(s->err);
     if (peek(s) < 0)
         fail(s, "a member");
     const size_t length = s->value.size > 1 ? s->value.size - 2 : 0;
@@ -720,7 +722,7 @@ static void take_file(struct scan *s)
     begin(s);
     if (s->status == CW_OK)
         take_parts(s, MEMBERS | EVENTS);
-    if (s->status != CW_OK || !(s->behind || s->several))
+    if (s->status != CW_OK || cw_trace_maker_failed(s->m) || !(s->behind || s->several))
         return;
     begin(s);
     if (s->status == CW_OK)

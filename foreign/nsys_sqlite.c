@@ -616,13 +616,19 @@ static void refuse_unfinished(struct reading *r)
     }
 }
 
-/* Whether the file begins with the tables of nvprof. SQLite before 3.12 made pages of 1,024 bytes. */
+/* Whether the file begins with the tables of nvprof; sets the status to a failure. SQLite before 3.12 made pages of
+ * 1,024 bytes. */
 static bool looks_like_nvprof(struct reading *r)
 {
     const size_t size = r->input->size < SMALL_FILE ? r->input->size : SMALL_FILE;
     char *head = malloc(size);
-    const bool found = head && cw_input_read(r->input, 0, size, head, r->err) == CW_OK &&
-                       memmem(head, size, "StringTable", 11) && !memmem(head, size, "StringIds", 9);
+    if (!head) {
+        r->status = cw_error_nomem(r->err);
+        return false;
+    }
+    r->status = cw_input_read(r->input, 0, size, head, r->err);
+    const bool found =
+        r->status == CW_OK && memmem(head, size, "StringTable", 11) && !memmem(head, size, "StringIds", 9);
     free(head);
     return found;
 }
@@ -640,11 +646,13 @@ static void refuse_small_pages(struct reading *r)
     const unsigned bytes = at[0] << 8 | at[1]; /* 1 stands for 65,536 */
     if (r->status != CW_OK || bytes == 1 || bytes >= least)
         return;
-    r->status = looks_like_nvprof(r) ? say_nvprof(r)
-                                     : cw_error_set(r->err, CW_ERR_INPUT,
-                                                    "%s: found a database in pages of %u bytes, expected at least %u: "
-                                                    "sqlite3 FILE \"PRAGMA page_size = 4096; VACUUM\"",
-                                                    r->input->name, bytes, least);
+    const bool nvprof = looks_like_nvprof(r);
+    if (r->status == CW_OK)
+        r->status = nvprof ? say_nvprof(r)
+                           : cw_error_set(r->err, CW_ERR_INPUT,
+                                          "%s: found a database in pages of %u bytes, expected at least %u: "
+                                          "sqlite3 FILE \"PRAGMA page_size = 4096; VACUUM\"",
+                                          r->input->name, bytes, least);
 }
 
 /* Opens a file in place, without its locks and whatever its name, and data without a name in memory. */

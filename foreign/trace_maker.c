@@ -441,7 +441,7 @@ enum cw_status cw_trace_maker_finish(struct cw_trace_maker *m, bool complete, st
             cw_error_set(m->err, CW_ERR_INPUT,
                          "%s: found no kernel, copy, call or range, expected a trace of a CUDA program", m->source);
     cw_writer_init(&out);
-    if (complete)
+    if (complete && m->status == CW_OK)
         cw_counter_data_write_end(0, 0, CW_END_NO_PROGRAM, 0, &out);
     put(m, &out);
     if (m->status == CW_OK)

@@ -4,75 +4,7 @@
 #include "foreign/foreign.h"
 #include "image/trace_data.h"
 #include "image/counter_data.h"
-#include "metricdb/chip_files.h"
-#include "metricdb/chip_load.h"
 #include "tests/fuzz/fuzz.h"
-
-enum cw_status __real_cw_chip_file_find(const char **path, const char **spelling, const char *data, const char *name,
-                                        struct cw_arena *arena, struct cw_error *err);
-enum cw_status __wrap_cw_chip_file_find(const char **path, const char **spelling, const char *data, const char *name,
-                                        struct cw_arena *arena, struct cw_error *err);
-enum cw_status __real_cw_chip_load(const struct cw_chip **chip, const char *data, const char *name,
-                                   struct cw_arena *arena, struct cw_error *err);
-enum cw_status __wrap_cw_chip_load(const struct cw_chip **chip, const char *data, const char *name,
-                                   struct cw_arena *arena, struct cw_error *err);
-
-/* Chips that inputs name: to find and load them took 80 % of the time. */
-static struct {
-    const char *name, *path, *spelling;
-    const struct cw_chip *chip; /* NULL: is not loaded yet */
-} kept[64];
-enum { MOST_KEPT = sizeof kept / sizeof *kept, MOST_LOADED = 8 /* of 30 MB each */ };
-static struct cw_arena *of_kept;
-static int loaded;
-
-/* Place of the name, or where it may be kept, or MOST_KEPT. */
-static size_t place_of(const char *name)
-{
-    size_t at = 0;
-    of_kept = of_kept ? of_kept : cw_arena_create();
-    while (at < MOST_KEPT && kept[at].name && strcmp(kept[at].name, name) != 0)
-        at++;
-    return at;
-}
-
-static enum cw_status keep(size_t at, const char *data, const char *name, struct cw_arena *arena, struct cw_error *err)
-{
-    const char *path, *spelling;
-    CW_TRY(__real_cw_chip_file_find(&path, &spelling, data, name, arena, err));
-    kept[at].path = cw_arena_strdup(of_kept, path);
-    kept[at].spelling = cw_arena_strdup(of_kept, spelling);
-    kept[at].name = cw_arena_strdup(of_kept, name);
-    return CW_OK;
-}
-
-enum cw_status __wrap_cw_chip_file_find(const char **path, const char **spelling, const char *data, const char *name,
-                                        struct cw_arena *arena, struct cw_error *err)
-{
-    const size_t at = place_of(name);
-    if (at == MOST_KEPT)
-        return __real_cw_chip_file_find(path, spelling, data, name, arena, err);
-    if (!kept[at].name)
-        CW_TRY(keep(at, data, name, arena, err));
-    *path = kept[at].path;
-    *spelling = kept[at].spelling;
-    return CW_OK;
-}
-
-enum cw_status __wrap_cw_chip_load(const struct cw_chip **chip, const char *data, const char *name,
-                                   struct cw_arena *arena, struct cw_error *err)
-{
-    const size_t at = place_of(name);
-    if (at == MOST_KEPT || (!kept[at].chip && loaded == MOST_LOADED))
-        return __real_cw_chip_load(chip, data, name, arena, err);
-    if (!kept[at].name)
-        CW_TRY(keep(at, data, name, arena, err));
-    const bool first = !kept[at].chip;
-    const enum cw_status status = first ? __real_cw_chip_load(&kept[at].chip, data, name, of_kept, err) : CW_OK;
-    loaded += first && status == CW_OK;
-    *chip = kept[at].chip;
-    return status;
-}
 
 static void read_rows(const struct cw_counter_data *data, const struct cw_input *input, struct cw_arena *arena)
 {
