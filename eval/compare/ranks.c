@@ -370,13 +370,6 @@ static enum cw_status put_values(struct cw_ranks *r, const struct cw_result *res
     return CW_OK;
 }
 
-/* Adds the time of a group, or 0 for one that does not count, to a total. A total without any time is NaN. */
-static void add_time(double *total, const struct cw_group *group, bool counts)
-{
-    if (group->timed)
-        *total = fmax(*total, 0) + (counts ? group->total : 0);
-}
-
 static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *groups, const struct cw_counter_data *data,
                                 const struct cw_result *result, uint32_t group, const uint32_t cause[CW_CAUSE__COUNT],
                                 struct cw_error *err)
@@ -401,13 +394,17 @@ static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *grou
         row.causes[c] = value_of(result, cause[c], group);
     g->rows[r->row_count++] = row;
     g->ranks[row.rank].launches += of->count;
-    add_time(&g->ranks[row.rank].total, of, true);
-    add_time(&g->ranks[row.rank].waits, of, g->kernels[row.kernel].waits);
+    struct cw_rank *on = &g->ranks[row.rank];
+    cw_group_add_time(of, &on->total);
+    if (g->kernels[row.kernel].waits)
+        cw_group_add_time(of, &on->waits);
+    else if (of->timed)
+        on->waits = fmax(on->waits, 0); /* known to be none of it */
     g->kernels[row.kernel].launches += of->count;
-    add_time(&g->kernels[row.kernel].total, of, true);
+    cw_group_add_time(of, &g->kernels[row.kernel].total);
     r->launches += of->count;
     r->untimed += of->count - of->timed;
-    add_time(&r->total, of, true);
+    cw_group_add_time(of, &r->total);
     return put_values(r, result, group, err);
 }
 

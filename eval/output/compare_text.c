@@ -297,13 +297,6 @@ struct all {
     bool spread;            /* some kernel has several launches */
 };
 
-/* Adds a known time to a sum, which is NaN at first. */
-static void add_timed(double *sum, const struct cw_group *group)
-{
-    if (group->timed)
-        *sum = isnan(*sum) ? group->total : *sum + group->total;
-}
-
 static void add_time(struct all *all, const struct cw_comparison *c, const struct cw_match *m, const struct changes *of)
 {
     if (m->a == CW_NO_GROUP || m->b == CW_NO_GROUP || of->launches || m->reshaped) {
@@ -312,8 +305,8 @@ static void add_time(struct all *all, const struct cw_comparison *c, const struc
         *(of->slower ? &all->slower : &all->faster) += 1;
         *(of->slower ? &all->lost : &all->won) += isnan(m->change) ? 0 : m->change;
     } else if (of->what == CHANGED_NOTHING) {
-        add_timed(&all->a, &c->a.groups.items[m->a]);
-        add_timed(&all->b, &c->b.groups.items[m->b]);
+        cw_group_add_time(&c->a.groups.items[m->a], &all->a);
+        cw_group_add_time(&c->b.groups.items[m->b], &all->b);
     }
 }
 

@@ -44,6 +44,12 @@ double cw_group_spread(const struct cw_group *group)
     return group->mean > 0 ? group->deviation / group->mean : NAN;
 }
 
+void cw_group_add_time(const struct cw_group *group, double *sum)
+{
+    if (group->timed)
+        *sum = isnan(*sum) ? group->total : *sum + group->total;
+}
+
 bool cw_group_is_partly_timed(const struct cw_group *group)
 {
     return group->timed && group->timed < group->count && !group->multiplexed;

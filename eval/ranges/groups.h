@@ -134,6 +134,8 @@ struct cw_short_launches cw_groups_find_short(const struct cw_groups *groups);
 /* A group's part of the whole time, 0 to 1, and the spread of its durations: deviation / mean, NaN of less than two. */
 double cw_group_share(const struct cw_groups *groups, const struct cw_group *group);
 double cw_group_spread(const struct cw_group *group);
+/* Adds the total time of a group, if it is known, to a sum, which is NaN until it has one. */
+void cw_group_add_time(const struct cw_group *group, double *sum);
 /* Whether the mean time leaves out launches, as their counter of time overflowed or is incomplete. A multiplexed launch
  * may be without a time. */
 bool cw_group_is_partly_timed(const struct cw_group *group);
