@@ -27,7 +27,6 @@ struct cw_view_job {
     bool begun, complete;
     uint32_t asked, cause[CW_CAUSE__COUNT];
     /* for the view: */
-    struct cw_error lost;
     struct cw_result metrics;
     struct cw_counter_data shared;
     struct cw_ranks_view shown;
@@ -162,19 +161,6 @@ enum cw_status cw_view_job_add_files(struct cw_view_job *w, const struct cw_sour
     return status;
 }
 
-static enum cw_status print(const struct cw_output *output, const struct cw_terminal_style *style, FILE *out,
-                            struct cw_error *err)
-{
-    const struct cw_view_job *w = (const struct cw_view_job *)output->result;
-    const struct cw_error *lost = &w->lost;
-    struct cw_output shown = *output;
-    shown.result = &w->shown;
-    const enum cw_status status = cw_ranks_print(&shown, style, out, err);
-    if (status == CW_OK && lost->code != CW_OK)
-        *err = *lost;
-    return status == CW_OK ? lost->code : status;
-}
-
 enum cw_status cw_view_job_finish(struct counterworks_view *view, struct cw_view_job *w, const char *source,
                                   const char *hdf5)
 {
@@ -196,7 +182,7 @@ enum cw_status cw_view_job_finish(struct counterworks_view *view, struct cw_view
                                       .job = &w->job,
                                       .source = source,
                                       .top = in->request->top,
-                                      .err = &w->lost};
+                                      .err = in->err};
     w->capture = (struct cw_report_capture){.source = source, .data = &w->shared};
     w->page = (struct cw_report){.captures = &w->capture,
                                  .capture_count = 1,
@@ -205,8 +191,6 @@ enum cw_status cw_view_job_finish(struct counterworks_view *view, struct cw_view
                                  .hdf5 = hdf5,
                                  .arena = in->arena};
     status = cw_output_ranks(&view->output, &w->shown, in->arena, in->err);
-    view->output.print = print;
-    view->output.result = w;
     view->renders[CW_VIEW_HTML] = cw_report_write;
     view->content = &w->page;
     return status;

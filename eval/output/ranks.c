@@ -49,6 +49,7 @@ struct missing_record {
 
 struct content {
     const struct cw_ranks_view *view;
+    enum cw_status failed; /* to read the values of a row again */
     struct value_record value;
     struct kernel_record kernel;
     struct straggler_record straggler;
@@ -63,17 +64,14 @@ struct content {
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-/* A value that cannot be read again is unknown, and the view's error is set. */
 static struct cw_output_row value_row(const struct cw_output_table *t, uint64_t i)
 {
     struct content *c = t->content;
     const struct cw_ranks *r = c->view->ranks;
     const struct cw_rank_row *row = &r->rows[i];
-    if (cw_ranks_values(r, i, c->values, c->statuses, c->view->err) != CW_OK)
-        for (uint32_t m = 0; m < r->metric_count; m++) {
-            c->values[m] = NAN;
-            c->statuses[m] = CW_VALUE_NOT_COLLECTED;
-        }
+    c->failed = cw_ranks_values(r, i, c->values, c->statuses, c->view->err);
+    if (c->failed != CW_OK)
+        return (struct cw_output_row){0};
     c->value = (struct value_record){r->ranks[row->rank], *row, i, r->kernels[row->kernel].name};
     return (struct cw_output_row){.record = &c->value, .values = c->values, .statuses = c->statuses, .stride = 1};
 }
@@ -279,7 +277,8 @@ enum cw_status cw_output_ranks(struct cw_output *o, const struct cw_ranks_view *
         return cw_error_nomem(err);
     const struct cw_output_table tables[] = {
         {CW_OUTPUT_COLUMNS(value_columns), .name = "values", .group = "value", .row_count = r->row_count,
-         .row = value_row, .metrics = &o->metrics, .coordinates = "rank kernel_number launches total_ns mean_ns"},
+         .row = value_row, .failed = &c->failed, .metrics = &o->metrics,
+         .coordinates = "rank kernel_number launches total_ns mean_ns"},
         {CW_OUTPUT_COLUMNS(rank_columns), .name = "ranks", .group = "rank", .row_count = r->rank_count,
          .row = rank_row},
         {.columns = columns,

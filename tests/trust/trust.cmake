@@ -15,14 +15,16 @@ if(CW_PYTHON)
   endif()
 endif()
 
-# Commands whose N-th call fails: some calls here, all by ./run faults. The library is for glibc on x86-64.
+# Commands whose N-th call fails: some calls here, also each read of values that were put aside, all by ./run faults. The library is for glibc on x86-64.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   add_library(faults MODULE ${trust}/faults.c)
   target_link_libraries(faults PRIVATE cw_options ${CMAKE_DL_LIBS})
   set_target_properties(faults PROPERTIES PREFIX "" C_VISIBILITY_PRESET default LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME trust/faults COMMAND ${trust}/run_faults ${PROJECT_BINARY_DIR}/bin $<TARGET_FILE:faults> ${PROJECT_SOURCE_DIR}
                                      --sample 1 --jobs 1)
-  set_tests_properties(trust/faults PROPERTIES SKIP_RETURN_CODE 77)
+  add_test(NAME trust/faults_read COMMAND ${trust}/run_faults ${PROJECT_BINARY_DIR}/bin $<TARGET_FILE:faults> ${PROJECT_SOURCE_DIR}
+                                          --only ranks --kinds read --jobs 1)
+  set_tests_properties(trust/faults trust/faults_read PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 
 # Analyzers of code: what the last commits changed here, all by ./run analyze.
