@@ -135,7 +135,10 @@ static enum cw_status finish(struct file *f, struct cw_error *err)
     H5Tclose(f->string);
     if (f->file >= 0) {
         take_room(f);
-        check(f, H5Fclose(f->file) >= 0, "the end of the file");
+        check(f, f->what || H5Fflush(f->file, H5F_SCOPE_LOCAL) >= 0, "the end of the file");
+        const bool closed = H5Fclose(f->file) >= 0;
+        f->file = H5I_INVALID_HID; /* HDF5 crashes if asked for the descriptor of a file whose end failed */
+        check(f, closed, "the end of the file");
         trim(f);
     }
     H5Eset_auto2(H5E_DEFAULT, f->print, f->print_data);

@@ -27,6 +27,7 @@ enum cw_status cw_hdf5_load(struct cw_error *err);
     X(H5Ewalk2)                                                                                                        \
     X(H5Fclose)                                                                                                        \
     X(H5Fcreate)                                                                                                       \
+    X(H5Fflush)                                                                                                        \
     X(H5Fget_filesize)                                                                                                 \
     X(H5Fget_vfd_handle)                                                                                               \
     X(H5Gcreate2)                                                                                                      \
@@ -97,6 +98,7 @@ CW_HDF5_IDS(X)
 #define H5Ewalk2 cw_late_H5Ewalk2
 #define H5Fclose cw_late_H5Fclose
 #define H5Fcreate cw_late_H5Fcreate
+#define H5Fflush cw_late_H5Fflush
 #define H5Fget_filesize cw_late_H5Fget_filesize
 #define H5Fget_vfd_handle cw_late_H5Fget_vfd_handle
 #define H5Gcreate2 cw_late_H5Gcreate2

@@ -15,7 +15,7 @@ if(CW_PYTHON)
   endif()
 endif()
 
-# Commands whose N-th call fails: some calls here, also each read of values that were put aside, all by ./run faults. The library is for glibc on x86-64.
+# Commands whose N-th call fails: some calls here, also each read of values put aside and each end of a file of HDF5, all by ./run faults. The library is for glibc on x86-64.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   add_library(faults MODULE ${trust}/faults.c)
   target_link_libraries(faults PRIVATE cw_options ${CMAKE_DL_LIBS})
@@ -24,7 +24,9 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
                                      --sample 1 --jobs 1)
   add_test(NAME trust/faults_read COMMAND ${trust}/run_faults ${PROJECT_BINARY_DIR}/bin $<TARGET_FILE:faults> ${PROJECT_SOURCE_DIR}
                                           --only ranks --kinds read --jobs 1)
-  set_tests_properties(trust/faults trust/faults_read PROPERTIES SKIP_RETURN_CODE 77)
+  add_test(NAME trust/faults_close COMMAND ${trust}/run_faults ${PROJECT_BINARY_DIR}/bin $<TARGET_FILE:faults> ${PROJECT_SOURCE_DIR}
+                                           --only samples-hdf5 --kinds close --jobs 1)
+  set_tests_properties(trust/faults trust/faults_read trust/faults_close PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 
 # Analyzers of code: what the last commits changed here, all by ./run analyze.
