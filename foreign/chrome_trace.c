@@ -173,12 +173,14 @@ static json_t *parse(struct scan *s, uint64_t at, bool whole)
 
 /* ---- members of objects ----------------------------------------------------------------------------------------- */
 
-/* A number that may be written as a text; `otherwise` if there is none. */
+/* A number that may be written as a text; `otherwise` for other texts, such as "n/a", and other values. */
 static double number_of(const json_t *value, double otherwise)
 {
+    char *end = NULL;
     if (json_is_number(value))
         return json_number_value(value);
-    return json_is_string(value) && *json_string_value(value) ? strtod(json_string_value(value), NULL) : otherwise;
+    const double read = json_is_string(value) ? strtod(json_string_value(value), &end) : otherwise;
+    return end && end > json_string_value(value) && !*end ? read : otherwise;
 }
 
 static double number(const json_t *of, const char *key, double otherwise)
