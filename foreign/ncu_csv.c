@@ -162,6 +162,7 @@ static enum cw_status take_cells(struct table *t, bool *own)
         at += more;
     }
     *own = at < t->end && *at != '\n' && *at != '\r';
+    at = *own ? t->row_at : at; /* its quote may end in the next line */
     while (at < t->end && *at != '\n')
         at++;
     for (const char *c = t->at; c < at; c++)

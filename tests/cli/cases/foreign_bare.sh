@@ -9,3 +9,8 @@ END
 metric-eval ncu.csv --by range -q --format csv -m dram__bytes_read.sum,gpu__time_duration.sum | cut -d, -f 1-5,8,16-
 tr '\n' '\r' <ncu.csv | sed 's/\r/\r\n/g' >crlf.csv
 metric-eval crlf.csv --by range -q --format csv -m gpu__time_duration.sum | cut -d, -f 1,2,16-
+# A quote that a line of the program leaves open takes no launch with it.
+for line in '"open' '"open, said it'; do
+    awk -v line="$line" '/^"1"/ { print line } 1' ncu.csv >open.csv
+    metric-eval open.csv --by range -q --format csv -m gpu__time_duration.sum | cut -d, -f 1,2,16- | tail -n +2
+done
