@@ -396,10 +396,10 @@ static enum cw_status add_group(struct cw_ranks *r, const struct cw_groups *grou
     g->ranks[row.rank].launches += of->count;
     struct cw_rank *on = &g->ranks[row.rank];
     cw_group_add_time(of, &on->total);
-    if (g->kernels[row.kernel].waits)
+    if (g->kernels[row.kernel].waits) {
         cw_group_add_time(of, &on->waits);
-    else if (of->timed)
-        on->waits = fmax(on->waits, 0); /* known to be none of it */
+        on->waits_untimed = on->waits_untimed || !of->timed || cw_group_is_partly_timed(of);
+    }
     g->kernels[row.kernel].launches += of->count;
     cw_group_add_time(of, &g->kernels[row.kernel].total);
     r->launches += of->count;
@@ -597,6 +597,11 @@ enum cw_status cw_ranks_compare(struct cw_ranks *r, struct cw_error *err)
                             "found no launch with a rank, expected captures of a parallel job: run capture-agent "
                             "under mpirun or srun");
     CW_TRY(flush_file(r->gathering, err));
+    for (uint32_t i = 0; i < r->rank_count; i++) {
+        struct cw_rank *rank = &r->gathering->ranks[i];
+        if (isnan(rank->waits) && !isnan(rank->total) && !rank->waits_untimed)
+            rank->waits = 0;
+    }
     CW_TRY(sort(r, err));
     CW_TRY(compare_kernels(r, err));
     return cw_ranks_find_stragglers(r, r->gathering->arena, err);
@@ -706,20 +711,22 @@ static int slowest_first(const void *a, const void *b)
                                   : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Finds the ranks that others wait for: the last to reach a common point waits least. */
+/* Finds the ranks that others wait for: the last to reach a common point waits least. A rank with launches there whose
+ * time is not known may wait as long as the others. */
 static bool find_waited_for(struct finding *f, struct cw_arena *arena)
 {
     struct cw_ranks *r = f->ranks;
     struct cw_waited_for *list = cw_arena_alloc(arena, r->rank_count, sizeof *list);
     for (uint32_t i = 0; i < r->rank_count; i++)
-        f->values[i] = r->ranks[i].waits;
+        f->values[i] = r->ranks[i].waits_untimed ? NAN : r->ranks[i].waits;
     const struct cw_rank_spread in = spread(f, r->rank_count);
     for (uint32_t i = 0; i < r->rank_count; i++)
-        f->values[i] = r->ranks[i].total - r->ranks[i].waits;
+        f->values[i] = r->ranks[i].total - fmax(r->ranks[i].waits, 0); /* NaN: the total has none of it */
     const struct cw_rank_spread outside = spread(f, r->rank_count);
     for (uint32_t i = 0; list && i < r->rank_count && outside.median > 0 && in.median > 0; i++) {
         const struct cw_waited_for w = {i, f->values[i] / outside.median - 1, 1 - r->ranks[i].waits / in.median};
-        if (w.slower > least_slower && w.shorter > least_slower && is_outlier(f->values[i], &outside))
+        if (!r->ranks[i].waits_untimed && w.slower > least_slower && w.shorter > least_slower &&
+            is_outlier(f->values[i], &outside))
             list[r->waited_count++] = w;
     }
     if (list)

@@ -43,9 +43,10 @@ struct cw_ranks {
         const char *host, *pci; /* of the device of its first launch, "" unknown */
         uint64_t launches;
         double total; /* ns, of all launches whose time is known */
-        double waits; /* the part of it in kernels that wait for other ranks */
-        double clock; /* MHz of the SMs during the capture, NaN unknown */
-    } * ranks;        /* by number */
+        double waits; /* the part of it in kernels that wait for other ranks, NaN if it has some, but no time of them */
+        bool waits_untimed; /* the time of launches that wait is not known */
+        double clock;       /* MHz of the SMs during the capture, NaN unknown */
+    } * ranks;              /* by number */
     const struct cw_rank_kernel {
         const char *name, *kernel; /* as of a group; kernel: "" unless by kernel */
         uint32_t grid[3], block[3];

@@ -8,7 +8,7 @@ const spreadOf =
     ([ ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers, leftOut ]) =>
         ({ranks, least, lower, median, upper, greatest, leastRank, greatestRank, imbalance, outliers, leftOut});
 const jobRanks = job ? job.ranks.map(([number, host, pci, launches, total, waits, clock], index) =>
-  ({index, number, host, pci, launches, total: total ?? NaN, waits: waits ?? NaN, clock, work: (total ?? NaN) - waits, slow: []})) : [];
+  ({index, number, host, pci, launches, total: total ?? NaN, waits: waits ?? NaN, clock, work: (total ?? NaN) - (waits ?? 0), slow: []})) : [];
 const jobKernels = job ? job.kernels.map((k, index) => ({...k, total: k.total ?? NaN, index, spread: spreadOf(k.time), metrics: k.spreads.map(spreadOf)})) : [];
 const slowRanks = job ? job.slow.map(([rank, kernel, slower, lost, text]) => ({rank: jobRanks[rank], kernel: jobKernels[kernel], slower, lost, text})) : [];
 slowRanks.forEach(s => s.rank.slow.push(s));

@@ -24,6 +24,11 @@ write("many.cwd", *[launch(f"gemm_{i // 2}", overflow(9e9) if i % 2 else good(1e
 for rank, gemm in enumerate((good(2000), good(4000), overflow(9e9))):
     of = chunk("RATT", pairs([("rank", str(rank)), ("ranks", "3")]), True)
     write(f"rank{rank}.cwd", of + launch("gemm", gemm, good(1e6)), of + launch("never", overflow(9e9), good(1e6)))
+for rank, (gemm, wait) in enumerate(((2000, good(1000)), (2010, good(1010)), (2005, good(1005)), (2300, overflow(9e9)))):
+    of = chunk("RATT", pairs([("rank", str(rank)), ("ranks", "4")]), True)
+    write(f"wait{rank}.cwd", of + launch("gemm", good(gemm), good(1e6)), of + launch("ncclDevKernel_AllReduce", wait, good(1e6)),
+          of + launch("ncclDevKernel_AllReduce", good(500), good(1e6)))
+    write(f"none{rank}.cwd", of + launch("gemm", good(gemm), good(1e6)), of + launch("ncclDevKernel_AllReduce", wait, good(1e6)))
 write("all_counted.cwd", launch("gemm", good(2000), good(1e6)), fine)
 write("half_counted.cwd", launch("gemm", good(2000), lacks), fine)
 END
@@ -53,6 +58,12 @@ job = json.load(open("job.json"))
 print([(r["rank"], r["total_ns"], r["waiting_ns"]) for r in job["ranks"]], [(k["kernel"], k["total_ns"]) for k in job["kernels"]])
 END
 grep -o '"untimed":[0-9]*' report.html
+echo "== nobody waits less because the time of waiting is not known"
+for files in wait none; do
+    metric-eval ranks $files?.cwd -m sm__inst_executed.sum --json job.json >wrote
+    metric-eval ranks $files?.cwd -m sm__inst_executed.sum | sed -n '/^Slow ranks/,$p'
+    python3 -c 'import json; print([(r["total_ns"], r["waiting_ns"]) for r in json.load(open("job.json"))["ranks"]])'
+done
 echo "== a count that one side alone has cannot be judged"
 for sides in "all half" "half all" "half half"; do
     # shellcheck disable=SC2086
