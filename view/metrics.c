@@ -31,12 +31,11 @@ void cw_tell_unread(const struct counterworks_capture *capture, uint32_t names, 
     cw_writer_init(&line);
     cw_write_format(&line, "%s: ", capture->asked);
     if (names)
-        cw_write_format(&line, "%" PRIu32 " mangled name%s", names, names == 1 ? "" : "s");
+        cw_write_format(&line, "%" PRIu32 " name%s mangled", names, names == 1 ? " stays" : "s stay");
     if (modules)
-        cw_write_format(&line, "%slines of %" PRIu32 " module%s", names ? " and " : "", modules,
+        cw_write_format(&line, "%slines of %" PRIu32 " module%s are left out", names ? " and the " : "", modules,
                         modules == 1 ? "" : "s");
-    cw_write_format(&line, " %s left out: to read them takes more memory or time than their size or the system allows",
-                    names == 1 && !modules ? "is" : "are");
+    cw_write_format(&line, ": to read them takes more memory or time than their size or the system allows");
     cw_notice_take(notices, &line);
 }
 

@@ -33,7 +33,8 @@ enum cw_status cw_view_select_names(struct cw_result *result, const struct cw_vi
 /* Adds a notice about an incomplete capture: its damage, and how many rows are whole; or about launches that a complete
  * one lacks. */
 void cw_tell_incomplete(const struct counterworks_capture *capture, struct cw_notices *notices);
-/* Adds a notice about mangled names and the lines of modules that could not be read, unless there are none. */
+/* Adds a notice about names that stay mangled and the lines of modules that could not be read, unless there are none.
+ */
 void cw_tell_unread(const struct counterworks_capture *capture, uint32_t names, uint32_t modules,
                     struct cw_notices *notices);
 

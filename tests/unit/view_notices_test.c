@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "tests/support/seconds.h"
+#include "view/handles.h"
+#include "view/metrics.h"
 
 Test(view_notices, each_is_there_once_in_its_order)
 {
@@ -42,5 +44,27 @@ Test(view_notices, as_many_as_files_of_a_folder)
     for (const struct cw_notice *at = NULL; cw_notice_next(&notices, &at);)
         count++;
     cr_assert_eq(count, FILES);
+    cw_arena_destroy(notices.arena);
+}
+
+/* Names that cannot be read are there, as they are. */
+Test(view_notices, unread_names_stay_and_lines_are_left_out)
+{
+    static const struct {
+        uint32_t names, modules;
+        const char *text;
+    } cases[] = {{1, 0, "a.cwd: 1 name stays mangled: "},
+                 {2, 0, "a.cwd: 2 names stay mangled: "},
+                 {0, 1, "a.cwd: lines of 1 module are left out: "},
+                 {2, 3, "a.cwd: 2 names stay mangled and the lines of 3 modules are left out: "}};
+    const struct counterworks_capture capture = {.asked = "a.cwd"};
+    struct cw_notices notices = {.arena = cw_arena_create()};
+    const struct cw_notice *at = NULL;
+    cw_tell_unread(&capture, 0, 0, &notices);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cw_tell_unread(&capture, cases[i].names, cases[i].modules, &notices);
+        const char *text = cw_notice_next(&notices, &at);
+        cr_expect(text && strncmp(text, cases[i].text, strlen(cases[i].text)) == 0, "%s", text);
+    }
     cw_arena_destroy(notices.arena);
 }
