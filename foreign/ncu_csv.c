@@ -736,6 +736,17 @@ static enum cw_status bind_columns(struct table *t)
     return CW_OK;
 }
 
+/* A number such as 1,000 without quotes is two cells. */
+static enum cw_status check_width(const struct table *t)
+{
+    for (size_t i = t->column_count; i < t->cell_count; i++)
+        if (*t->cells[i])
+            return cw_error_at(t->err, CW_ERR_INPUT, t->input->name, t->row, 1,
+                               "found %zu cells, expected the %zu of the heads: quote cells that have commas",
+                               t->cell_count, t->column_count);
+    return CW_OK;
+}
+
 static enum cw_status take_launches(struct table *t)
 {
     struct cw_writer out;
@@ -748,6 +759,7 @@ static enum cw_status take_launches(struct table *t)
     CW_TRY(put(t, &out));
     do {
         CW_TRY(take_values(t));
+        CW_TRY(check_width(t));
         if (t->cell_count)
             CW_TRY(t->is_long ? take_long(t) : take_wide(t));
     } while (t->cell_count);

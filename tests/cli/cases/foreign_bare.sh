@@ -14,3 +14,8 @@ for line in '"open' '"open, said it'; do
     awk -v line="$line" '/^"1"/ { print line } 1' ncu.csv >open.csv
     metric-eval open.csv --by range -q --format csv -m gpu__time_duration.sum | cut -d, -f 1,2,16- | tail -n +2
 done
+# A number with a comma and without quotes is no smaller number; empty cells at the end are none.
+sed 's/,6000$/,6,000/' ncu.csv >comma.csv
+metric-eval comma.csv --by range -q --format csv -m gpu__time_duration.sum; echo "status $?"
+sed 's/,6000$/,"6,000",,/' ncu.csv >comma.csv
+metric-eval comma.csv --by range -q --format csv -m gpu__time_duration.sum | cut -d, -f 1,2,16- | tail -n 1
