@@ -104,7 +104,7 @@ static enum cw_status start_program(struct cw_session *s, char *const *argv, str
     if (other)
         return cw_error_set(err, CW_ERR_DEVICE, "CUDA_INJECTION64_PATH is set to %s: another tool profiles already",
                             other);
-    if (replaced)
+    if (replaced && !s->again)
         cw_text_print(stderr,
                       "capture-agent: NVTX_INJECTION64_PATH names %s, which the program does not load: the agent takes "
                       "its place\n",
@@ -112,7 +112,7 @@ static enum cw_status start_program(struct cw_session *s, char *const *argv, str
     enum cw_status status = find_injection(library, sizeof library, err);
     if (status != CW_OK)
         return status;
-    if (cw_program_changes_rights(argv[0]))
+    if (!s->again && cw_program_changes_rights(argv[0]))
         cw_text_print(stderr,
                       "capture-agent: %s runs with the rights of another user or group, and loads no library of the "
                       "agent's: it is not captured, but programs that it starts with your own rights are\n",

@@ -34,6 +34,7 @@ struct cw_session {
     /* set by the caller before cw_session_start: */
     const char *chip;               /* required chip of every device */
     const struct cw_filter *filter; /* selects processes and devices; NULL: all */
+    bool again;                     /* the program ran before: notices about it are printed already */
     bool alone;                     /* collect one process of a GPU at a time, among all agents of the node */
     struct cw_writer setup;         /* the SETUP message, the same for every process */
     /* Takes a message that is neither HELLO nor FAIL. An error ends the capture of that process. */

@@ -93,7 +93,7 @@ Test(agent_session, without_descriptors_nobody_waits)
  */
 
 /* The error of a start without the agent's library beside this test, with what it prints behind it. */
-static const char *start(const char *cuda, const char *nvtx)
+static const char *start_run(const char *cuda, const char *nvtx, bool again)
 {
     static char told[1024];
     char name[] = "true", *const program[] = {name, NULL};
@@ -104,6 +104,7 @@ static const char *start(const char *cuda, const char *nvtx)
     setenv("CUDA_INJECTION64_PATH", cuda, 1);
     setenv("NVTX_INJECTION64_PATH", nvtx, 1);
     cw_session_init(&session);
+    session.again = again;
     cr_expect_neq(cw_session_start(&session, program, &err), CW_OK);
     cw_session_finish(&session);
     fflush(stderr);
@@ -116,6 +117,11 @@ static const char *start(const char *cuda, const char *nvtx)
     return told;
 }
 
+static const char *start(const char *cuda, const char *nvtx)
+{
+    return start_run(cuda, nvtx, false);
+}
+
 Test(agent_session, another_tool_is_refused_or_told)
 {
     static const char alone[] = "libcounterworks_inject.so was not found", replaced[] = "NVTX_INJECTION64_PATH";
@@ -126,6 +132,7 @@ Test(agent_session, another_tool_is_refused_or_told)
     cr_expect(strstr(start("", "/other.so"), "capture-agent: NVTX_INJECTION64_PATH names /other.so, which the program "
                                              "does not load: the agent takes its place\n"),
               "%s", start("", "/other.so"));
+    cr_expect(!strstr(start_run("", "/other.so", true), replaced), "a run for each pass tells it once");
 }
 
 /* ---- processes that outlive the program ----------------------------------------------------------------------------

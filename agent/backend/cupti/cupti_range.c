@@ -391,6 +391,7 @@ static enum cw_status run_once(void *user, struct cw_error *err)
     s->user = c;
     s->clocks = &c->clocks;
     s->facts = c->node;
+    s->again = c->base.out.run > 1;
     c->clocks.control.wanted = c->base.options->capture.base_clocks;
     enum cw_status status = make_setup(c, err);
     if (status == CW_OK)
